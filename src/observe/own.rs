@@ -71,6 +71,13 @@ impl Owning {
         for (at, trace) in takers.of.iter().chain(&takers.controller) {
             owning.bar(run, *at, trace, &mut unbarred);
         }
+        // What hooks of the project read there, no value tells.
+        if let Some((at, trace)) = &takers.controller {
+            if trace.scopes.values().any(|scope| runs_hooks(trace, scope)) {
+                let imports = trace.scopes.iter().filter(|(_, scope)| is_import(scope));
+                unbarred.extend(imports.filter_map(|(number, _)| run.graph.node_of(*at, *number)));
+            }
+        }
         for node in unbarred {
             owning.is_barred[node as usize] = false;
         }
@@ -210,6 +217,17 @@ const TOP_LEVEL: &str = "<module>";
 
 fn is_import(scope: &Scope) -> bool {
     scope.kind == ScopeKind::Import && !Facts::is_third_party(scope.name.as_bstr())
+}
+
+/// Whether code of the project ran in a scope otherwise than to import it.
+fn runs_hooks(trace: &Trace, scope: &Scope) -> bool {
+    let units = scope.units.iter();
+    let mut definitions = units.filter_map(|unit| trace.definitions.get(unit));
+    scope.kind != ScopeKind::Import
+        && definitions.any(|one| match one {
+            Definition::Code { file, .. } => !Facts::is_third_party(file.as_bstr()),
+            _ => false,
+        })
 }
 
 /// The processes that took values: one, or the workers of one run of pytest-xdist.

@@ -24,6 +24,9 @@ struct LateFile<'a> {
     /// The folder that ids are relative to.
     project: &'a str,
     exclude: Vec<&'a str>,
+    /// Tests that only values can excuse: which of them do, a later step may find out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open: Vec<&'a str>,
     late: Late<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<ShardJson<'a>>,
@@ -100,6 +103,7 @@ impl<'a> LateFile<'a> {
             one_process: selection.processes.is_one,
             project,
             exclude: Vec::new(),
+            open: Vec::new(),
             late: Late {
                 units: Vec::new(),
                 tests: BTreeMap::new(),
@@ -117,6 +121,9 @@ impl<'a> LateFile<'a> {
             if !is_here(test) {
                 file.exclude.push(test);
                 continue;
+            }
+            if matches!(verdict, Verdict::Run(Reason::Unconfirmed { .. })) {
+                file.open.push(test);
             }
             let open = confirm.and_then(|plan| plan.tests.get(test));
             let (late, open) = match (verdict, open) {
@@ -200,7 +207,8 @@ pub(crate) fn write(
 }
 
 /// Writes into `out` what the selection in the file `late` is and, beside it, by which plan
-/// tests that it does not leave out are left out for the values that they read.
+/// tests are left out for the values that they read: of those that this selection found to
+/// be open, and no others.
 ///
 /// # Errors
 /// If the one cannot be read, or the other not be written.
@@ -223,6 +231,16 @@ pub(crate) fn add_plan(
     let before = units.len();
     for unit in &told.late.units {
         units.push(serde_json::to_value(unit)?);
+    }
+    let is_open: BTreeSet<&str> = file["open"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let tests = plan.get_mut("tests").and_then(Value::as_object_mut);
+    if let Some(tests) = tests {
+        tests.retain(|test, _| is_open.contains(test.as_str()));
     }
     let tests = plan.get_mut("tests").and_then(Value::as_object_mut);
     for (_, test) in tests.into_iter().flatten() {

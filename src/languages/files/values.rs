@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use bstr::BStr;
+use bstr::{BStr, ByteSlice};
 
 use crate::history::Entry;
 use crate::languages::facts::is_outside;
@@ -82,9 +82,10 @@ fn file(facts: &Facts<'_>, path: &BStr) -> Result<Value> {
     })
 }
 
-/// The text of one line. Which characters its bytes stand for, the first two lines may say.
+/// The text of one line, with the function or class that it is in from its beginning, and the
+/// headers of those around: at this number, another function must not have the same text.
 fn line(facts: &Facts<'_>, path: &BStr, number: &str) -> Result<Value> {
-    let Some(number) = number.parse::<usize>().ok().filter(|number| *number > 0) else {
+    let Ok(number) = number.parse::<i64>() else {
         return Ok(Value::Unknown(format!("{path} has no line {number}")));
     };
     let content = match file(facts, path)? {
@@ -95,23 +96,59 @@ fn line(facts: &Facts<'_>, path: &BStr, number: &str) -> Result<Value> {
     let Some(content) = content else {
         return Ok(unknown(path));
     };
-    let lines: Vec<&[u8]> = content
-        .split_inclusive(|byte| *byte == b'\n')
+    let lines = lines_of(&content);
+    // Where another encoding is declared, or this one is wrong, any byte may count.
+    let head = lines.iter().take(2);
+    let is_declared = head.into_iter().any(|line| line.find(b"coding").is_some());
+    if is_declared || !content.is_utf8() {
+        return Ok(Value::Known(Fingerprint::of_value(&content)));
+    }
+    let at = usize::try_from(number - 1).ok();
+    let Some(at) = at.filter(|at| *at < lines.len()) else {
+        return Ok(Value::Known(Fingerprint::MISSING));
+    };
+    Ok(Value::Known(Fingerprint::of_value(&in_place(&lines, at))))
+}
+
+/// As Python reads sources: any kind of line end.
+fn lines_of(content: &[u8]) -> Vec<&[u8]> {
+    let lines = content.split_inclusive(|byte| *byte == b'\n');
+    lines
         .flat_map(|line| {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             line.split(|byte| *byte == b'\r')
         })
-        .collect();
-    let Some(text) = lines.get(number - 1) else {
-        return Ok(Value::Known(Fingerprint::MISSING));
+        .collect()
+}
+
+/// The lines from the beginning of the innermost function or class around a line to that line,
+/// and the headers of those around; for a line of none, all before it.
+fn in_place(lines: &[&[u8]], at: usize) -> Vec<u8> {
+    let depth = |line: &[u8]| {
+        line.iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count()
     };
-    let mut shown = text.to_vec();
-    if !text.is_ascii() {
-        shown.push(b'\n');
-        shown.extend(lines[..lines.len().min(2)].join(&b'\n'));
+    let is_header = |line: &[u8]| {
+        let line = line.trim_ascii_start();
+        let starts: [&[u8]; 3] = [b"def ", b"async def ", b"class "];
+        starts.iter().any(|start| line.starts_with(start))
+    };
+    let mut around = Vec::new();
+    let mut limit = depth(lines[at]);
+    for (above, line) in lines[..at].iter().enumerate().rev() {
+        if !line.trim_ascii().is_empty() && depth(line) < limit {
+            limit = depth(line);
+            if is_header(line) {
+                around.push(above);
+            }
+        }
     }
-    Ok(Value::Known(Fingerprint::of_value(&shown)))
+    let first = around.first().copied().unwrap_or(0);
+    let headers = around.iter().skip(1).map(|above| lines[*above]);
+    let all: Vec<&[u8]> = headers.chain(lines[first..=at].iter().copied()).collect();
+    all.join(&b'\n')
 }
 
 fn exists(facts: &Facts<'_>, path: &BStr) -> Result<Value> {

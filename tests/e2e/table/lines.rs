@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(; version_sensitive: tracebacks, endings);
+cases!(line_cache; version_sensitive: tracebacks, encodings);
 
 /// A traceback shows some lines with their numbers, and no others.
 fn tracebacks() -> Case {
@@ -101,6 +101,37 @@ def test_below():
         ],
     )
     .edit(
+        "other line ends",
+        [Change::Python(
+            "import pathlib\npath = pathlib.Path('app.py')\n\
+             path.write_bytes(path.read_bytes().replace(b'\\n', b'\\r\\n'))\n"
+                .to_owned(),
+        )],
+        ["test_app.py::test_source"],
+    )
+    .edit(
+        "another function with this line comes to its place",
+        [
+            replace("app.py", "def above(x):\n    return x\n\n\n", ""),
+            replace(
+                "app.py",
+                "def report():",
+                "def other():\n    raise ValueError(\"no\")\n\n\ndef report():",
+            ),
+            replace(
+                "test_app.py",
+                "\n\ndef test_above():\n    assert app.above(1)\n",
+                "",
+            ),
+        ],
+        [
+            "! test_app.py::test_number",
+            "test_app.py::test_text",
+            "test_app.py::test_logged",
+            "test_app.py::test_source",
+        ],
+    )
+    .edit(
         "a comment at the line",
         [replace(
             "app.py",
@@ -116,8 +147,67 @@ def test_below():
     )
 }
 
-/// How lines end, and which characters they are made of.
-fn endings() -> Case {
+/// Other uses of the module that keeps lines.
+fn line_cache() -> Case {
+    Case::new(
+        r#"
+-- data.txt --
+one
+two
+-- tool --
+print(1)
+-- app.py --
+import logging
+
+
+def log():
+    try:
+        raise ValueError("no")
+    except ValueError:
+        logging.getLogger("app").exception("failed")
+-- test_app.py --
+import linecache
+import os
+from unittest import mock
+
+import app
+
+HERE = os.path.dirname(__file__)
+
+
+def test_line():
+    assert linecache.getline(os.path.join(HERE, "data.txt"), 2) == "two\n"
+
+
+def test_lines():
+    assert linecache.getlines(os.path.join(HERE, "tool")) == ["print(1)\n"]
+
+
+def test_none():
+    assert linecache.getline(app.__file__, 0) == ""
+
+
+def test_patched():
+    with mock.patch("os.path.isfile", side_effect=[True]) as isfile:
+        app.log()
+        assert os.path.isfile("x")
+    isfile.assert_called_once()
+"#,
+    )
+    .edit(
+        "a file that is no source",
+        [replace("data.txt", "two", "three")],
+        ["! test_app.py::test_line"],
+    )
+    .edit(
+        "a source that does not say so",
+        [replace("tool", "1", "2")],
+        ["! test_app.py::test_lines"],
+    )
+}
+
+/// Which characters lines are made of.
+fn encodings() -> Case {
     Case::new(
         "\n-- app.py --\n# coding: latin-1\nimport traceback\n\n\ndef fails():\n    \
          raise ValueError(\"n\u{e9}\")\n\n\ndef report():\n    try:\n        fails()\n    \
@@ -131,17 +221,8 @@ fn endings() -> Case {
         ["! test_app.py::test_report"],
     )
     .edit(
-        "other line ends",
-        [Change::Python(
-            "import pathlib\npath = pathlib.Path('app.py')\n\
-             path.write_bytes(path.read_bytes().replace(b'\\n', b'\\r\\n'))\n"
-                .to_owned(),
-        )],
-        [],
-    )
-    .edit(
-        "below",
+        "below, where bytes stand for other characters",
         [replace("app.py", "return 1", "return 2")],
-        ["test_app.py::test_below"],
+        ["test_app.py::test_below", "test_app.py::test_report"],
     )
 }

@@ -82,6 +82,21 @@ fn selection_of_an_earlier_step() {
     });
 }
 
+/// If the earlier step said that everything is to run, everything does.
+#[test]
+fn selection_of_all() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.run();
+        replace("lib.py", "[n, 2 * n]", "[n, n + n]").apply(&mut project);
+        project.commit("edit");
+        let all = ["select", "--out", ".tamis/out", "--strategy", "all"];
+        let done = project.tamis(&[&all[..], &PYTEST].concat());
+        assert_eq!(done.code(), 0, "{}", done.stderr);
+        assert_eq!(record(&project, ".tamis/out").len(), 4);
+    });
+}
+
 /// Each shard confirms its own tests.
 #[test]
 fn shards_of_a_selection() {

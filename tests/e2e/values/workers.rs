@@ -95,10 +95,10 @@ fn values_of_workers() {
     });
 }
 
-/// A fixture that the test before a confirmed one left open ends before the next test begins:
-/// pytest refuses to begin it otherwise.
+/// A test with which a fixture ends runs: whether that works is an outcome of its own. Where
+/// nothing ends but modules, pytest refuses to begin the next test before they have.
 #[test]
-fn fixtures_end_at_the_turn() {
+fn fixtures_end_with_a_test() {
     let files = r#"
 -- lib.py --
 def build(n):
@@ -111,23 +111,36 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def opened():
-    yield
+def opened(request):
+    held = []
+    yield held
+    assert not held
 -- test_a.py --
 import lib
 
 
 def test_1(opened):
-    assert lib.TABLE == [1, 2]
+    assert lib.TABLE
 
 
 def test_2(opened):
     assert True
+
+
+def test_3(opened):
+    assert True
 -- test_b.py --
+def test_1():
+    assert True
+
+
+def test_2():
+    assert True
+-- test_c.py --
 import lib
 
 
-def test_1(opened):
+def test_1():
     assert lib.TABLE == [1, 2]
 "#;
     with_plugins(Wanted::Newest, |python| {
@@ -135,26 +148,83 @@ def test_1(opened):
         replace("lib.py", "[n, 2 * n]", "[n, 3 * n]").apply(&mut project);
         project.commit("step");
         let run = project.run_with(&ONE_WORKER);
-        assert_eq!(run.outcomes["test_a.py::test_1"], "failed");
-        assert_eq!(run.outcomes["test_b.py::test_1"], "failed");
-        assert!(
-            !run.outcomes.contains_key("test_a.py::test_2"),
-            "{}",
-            run.stderr
-        );
-        replace("lib.py", "[n, 3 * n]", "[n, 2 * n] + 0 * [n]").apply(&mut project);
-        project.commit("back");
+        let ran: Vec<&str> = run.outcomes.keys().map(String::as_str).collect();
+        assert!(!ran.contains(&"test_a.py::test_2"), "{}", run.stderr);
+        assert!(!ran.contains(&"test_b.py::test_2"), "{}", run.stderr);
+        assert_eq!(run.outcomes["test_a.py::test_3"], "passed");
+        assert_eq!(run.outcomes["test_c.py::test_1"], "failed");
+        // The tear-down fails with the last test, which values alone would excuse.
+        replace("test_a.py", "assert lib.TABLE", "opened.append(lib.TABLE)").apply(&mut project);
+        replace("lib.py", "[n, 3 * n]", "[n, n + 2 * n]").apply(&mut project);
+        project.commit("left");
         let run = project.run_with(&ONE_WORKER);
-        assert_eq!(
-            run.outcomes["test_b.py::test_1"], "passed",
+        assert_ne!(
+            run.outcomes["test_a.py::test_3"], "passed",
             "{}",
             run.stderr
         );
-        assert_eq!(
-            run.outcomes["test_a.py::test_1"], "passed",
-            "{}",
-            run.stderr
+    });
+}
+
+/// What only the process does that spreads the tests, at import and in hooks.
+#[test]
+fn only_in_the_controller() {
+    let files = r#"
+-- lib.py --
+def build(n):
+    return n
+
+
+def apart():
+    return 5
+-- conftest.py --
+import json
+import os
+import pathlib
+
+FILE = pathlib.Path(__file__).parent / "limit.tmp"
+
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    import lib
+
+    LIMIT = lib.build(1)
+
+    def pytest_configure_node(node):
+        node.workerinput["limit"] = LIMIT
+
+    def pytest_sessionstart(session):
+        FILE.write_text(json.dumps(LIMIT))
+-- test_lib.py --
+import conftest
+import lib
+
+
+def test_input(request):
+    assert getattr(request.config, "workerinput", {"limit": 1})["limit"] == 1
+
+
+def test_file():
+    assert conftest.FILE.read_text() == "1"
+
+
+def test_apart():
+    assert lib.apart() == 5
+"#;
+    with_plugins(Wanted::Newest, |python| {
+        let mut project = Project::new(python, files);
+        project.write(
+            ".gitignore",
+            "*.tmp\n__pycache__/\n.pytest_cache/\n.tamis/\n",
         );
+        project.commit("ignore");
+        project.run_with(&WORKERS);
+        replace("lib.py", "return n", "return n + 1").apply(&mut project);
+        project.commit("more");
+        let run = project.run_with(&WORKERS);
+        for test in ["test_input", "test_file"] {
+            let ended = run.outcomes.get(&format!("test_lib.py::{test}"));
+            assert_eq!(ended.map(String::as_str), Some("failed"), "{}", run.stderr);
+        }
     });
 }
 

@@ -14,6 +14,11 @@ class Judgement:
         self.confirmed = frozenset(confirmed)
         self.refuted = dict(refuted)
 
+    def refute(self, test, why):
+        """It runs all the same."""
+        self.confirmed -= {test}
+        self.refuted[test] = why
+
     def tell(self, tests):
         """Tell the trace what was found of these tests."""
         write = agent_module.current.trace.write

@@ -559,7 +559,7 @@ def _watch_line_cache(agent, files):
     of_lines = []
 
     @watcher
-    def note(filename):
+    def note(filename, noted):
         if not isinstance(filename, str) or filename[:1] == "<":
             return
         path = files.wanted(filename, sys._getframe(3))
@@ -575,14 +575,22 @@ def _watch_line_cache(agent, files):
             agent.note("line", agent.note_links(path), str(number))
         else:
             files.read(path)
+        noted.append(path)
+
+    def is_file(path):
+        try:
+            return stat.S_ISREG(files.stat(path).st_mode)
+        except (OSError, ValueError):
+            return False
 
     def watch(linecache):
         plain = linecache.getlines
         of_lines.append(linecache.getline.__code__)
 
         def getlines(filename, module_globals=None):
-            note(filename)
-            if isinstance(filename, str) and os.path.isfile(filename):
+            noted = []
+            note(filename, noted)
+            if noted and is_file(noted[0]):
                 # It reads the file, of which only some lines may matter.
                 return unobserved(plain, filename, module_globals)
             return plain(filename, module_globals)

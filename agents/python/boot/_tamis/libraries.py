@@ -103,17 +103,21 @@ def roots(agent, own):
             without = _CHANGE_BY_THEMSELVES.get(name, "")
             if name.startswith("encodings."):
                 without = _OF_ENCODINGS
-            if name == "warnings" and _records(vars(module).get("_showwarnmsg_impl")):
+            if name == "warnings" and _collects_warnings(agent, module):
                 without = "_showwarnmsg_impl"
             found.append(("*lib:" + name, module, tuple(without.split()), None))
     found.sort(key=lambda root: root[0])
     return found
 
 
-def _records(show):
-    """Whether warnings are put into a list, as pytest does while it collects: what was warned of
-    so far is no state of the project."""
-    return type(show) is type([].append) and show.__name__ == "append"
+def _collects_warnings(agent, warnings):
+    """Whether pytest puts the warnings of the search for tests into a list. Until that has ended,
+    the function that shows them leads to all of them, with their lines; then pytest puts back
+    what was there before."""
+    show = vars(warnings).get("_showwarnmsg_impl")
+    is_list = type(show) is type([].append) and show.__name__ == "append"
+    session = agent.session
+    return is_list and session is not None and session.config.pluginmanager.hasplugin("warnings")
 
 
 def path_of(module):

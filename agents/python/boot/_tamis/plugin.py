@@ -230,7 +230,7 @@ class Session:
 
         @_around
         def pytest_runtest_protocol(self, item, nextitem):
-            if self._is_left_out(item):
+            if self._passes(item, nextitem):
                 return (yield)
             test = self._begin(item)
             complete = False
@@ -246,7 +246,7 @@ class Session:
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_protocol(self, item, nextitem):
-            if self._is_left_out(item):
+            if self._passes(item, nextitem):
                 yield
                 return
             test = self._begin(item)
@@ -254,9 +254,9 @@ class Session:
             if test is not None:
                 self._end(test, outcome.excinfo is None)
 
-    def _is_left_out(self, item):
-        selection = self.selection
-        return selection is not None and selection.is_confirmed(item)
+    def _passes(self, item, nextitem):
+        """Whether the turn of `item` passes without running it."""
+        return self.selection is not None and self.selection.passes(item, nextitem)
 
     @guard
     def _begin(self, item):

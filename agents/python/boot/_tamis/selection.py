@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE
 
 import pytest
 
+from . import agent as agent_module
 from . import confirm, late, options, turn, workers
 
 
@@ -25,6 +26,8 @@ class Selection:
         self.confirmed = 0
         # What a worker of xdist leaves out at its turn: all workers must collect the same.
         self.at_turn = None
+        # The test the turn of which passes now.
+        self.passing = None
         try:
             self.exclusion = late.Exclusion(path)
         except late.Unreadable as error:
@@ -71,7 +74,8 @@ class Selection:
                     self.admitted.append(item.nodeid)
         judgement = confirm.judge(self.exclusion, kept)
         if hasattr(config, "workerinput"):
-            self.at_turn = judgement
+            if not self._is_run_by_project():
+                self.at_turn = judgement
         else:
             judgement.tell([item.nodeid for item in kept])
             confirmed = judgement.confirmed
@@ -84,16 +88,32 @@ class Selection:
             items[:] = kept
             config.hook.pytest_deselected(items=left_out)
 
-    def is_confirmed(self, item):
-        """Whether the turn of `item` passes without running it."""
-        return self.at_turn is not None and item.nodeid in self.at_turn.confirmed
+    def _is_run_by_project(self):
+        """Whether a hook of the project may run tests before it is known that their turn
+        passes."""
+        agent = agent_module.current
+        for one in self.config.hook.pytest_runtest_protocol.get_hookimpls():
+            code = getattr(one.function, "__code__", None)
+            if code is not None and agent.paths.code_file(code.co_filename) is not None:
+                return True
+        return False
+
+    def passes(self, item, nextitem):
+        """Whether the turn of `item`, which begins, passes without running it."""
+        self.passing = None
+        if self.at_turn is None or item.config is not self.config:
+            return False
+        test = item.nodeid
+        if test in self.at_turn.confirmed and not turn.can_pass(item, nextitem):
+            self.at_turn.refute(test, "a fixture of the tests before it ends with it")
+        self.at_turn.tell([test])
+        if test in self.at_turn.confirmed:
+            self.passing = item
+        return self.passing is not None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
-        if self.at_turn is None or item.config is not self.config:
-            return None
-        self.at_turn.tell([item.nodeid])
-        if not self.is_confirmed(item):
+        if self.passing is not item:
             return None
         turn.tear_down(item, nextitem)
         return True

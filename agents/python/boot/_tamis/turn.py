@@ -1,24 +1,31 @@
-"""The turn of a test that does not run.
+"""The turn of a test that need not run, on a worker of pytest-xdist.
 
 PYTEST_DONT_REWRITE
 """
 
 
+def can_pass(item, nextitem):
+    """Whether the turn of `item` can pass without running it. What the tests before it have set
+    up and `nextitem` does not need would have to end with it; whether that works is an outcome
+    of its own."""
+    needed = nextitem.listchain() if nextitem is not None else ()
+    stack = item.session._setupstate.stack
+    # Older versions of pytest have a list.
+    return type(stack) is dict and all(
+        node in needed or _has_no_fixture(finalizers) for node, (finalizers, _) in stack.items()
+    )
+
+
+def _has_no_fixture(finalizers):
+    """Whether what ends is a module or class of which nothing was set up: its own tear-down is
+    always there."""
+    return len(finalizers) <= 1
+
+
 def tear_down(item, nextitem):
-    """End what the tests before `item` have set up and `nextitem` does not need. When the last
-    one ended, `item` was the next."""
+    """End what `nextitem` does not need. When the test before `item` ended, `item` was the next,
+    and a test begins only after all has ended that it does not need."""
     state = item.session._setupstate
     needed = nextitem.listchain() if nextitem is not None else ()
-    if all(node in needed for node in state.stack):
-        return
-    from _pytest.runner import CallInfo, Exit
-
-    end = state.teardown_exact
-    # Older versions of pytest ask for the item as well.
-    given = (nextitem,) if end.__code__.co_argcount == 2 else (item, nextitem)
-    call = CallInfo.from_call(
-        lambda: end(*given), when="teardown", reraise=(Exit, KeyboardInterrupt)
-    )
-    if call.excinfo is not None:
-        report = item.ihook.pytest_runtest_makereport(item=item, call=call)
-        item.ihook.pytest_runtest_logreport(report=report)
+    if any(node not in needed for node in state.stack):
+        state.teardown_exact(nextitem)
