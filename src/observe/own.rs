@@ -72,11 +72,11 @@ impl Owning {
             owning.bar(run, *at, trace, &mut unbarred);
         }
         // What hooks of the project read there, no value tells.
-        if let Some((at, trace)) = &takers.controller {
-            if trace.scopes.values().any(|scope| runs_hooks(trace, scope)) {
-                let imports = trace.scopes.iter().filter(|(_, scope)| is_import(scope));
-                unbarred.extend(imports.filter_map(|(number, _)| run.graph.node_of(*at, *number)));
-            }
+        if let Some((at, trace)) = &takers.controller
+            && trace.scopes.values().any(|scope| runs_hooks(trace, scope))
+        {
+            let imports = trace.scopes.iter().filter(|(_, scope)| is_import(scope));
+            unbarred.extend(imports.filter_map(|(number, _)| run.graph.node_of(*at, *number)));
         }
         for node in unbarred {
             owning.is_barred[node as usize] = false;
