@@ -4,10 +4,8 @@ use crate::harness::*;
 
 cases!(line_cache; version_sensitive: tracebacks, encodings);
 
-/// A traceback shows some lines with their numbers, and no others.
-fn tracebacks() -> Case {
-    Case::new(
-        r#"
+/// A program with a function that fails.
+const FAILS: &str = r#"
 -- app.py --
 import inspect
 import logging
@@ -69,82 +67,85 @@ def test_above():
 
 def test_below():
     assert app.below()
-"#,
-    )
-    .edit(
-        "a function below",
-        [replace("app.py", "return 1", "return 2")],
-        ["test_app.py::test_below", "test_app.py::test_source"],
-    )
-    .edit(
-        "one above, of as many lines",
-        [replace("app.py", "return x", "return x + 0")],
-        ["test_app.py::test_above", "test_app.py::test_source"],
-    )
-    .edit(
-        "lines come below",
-        [replace(
-            "app.py",
-            "def below():",
-            "# more\n\n\ndef below():",
-        )],
-        ["test_app.py::test_source"],
-    )
-    .edit(
-        "a line comes above",
-        [replace("app.py", "def above(x):", "# more\ndef above(x):")],
-        [
-            "! test_app.py::test_number",
-            "test_app.py::test_text",
-            "test_app.py::test_logged",
-            "test_app.py::test_source",
-        ],
-    )
-    .edit(
-        "other line ends",
-        [Change::Python(
-            "import pathlib\npath = pathlib.Path('app.py')\n\
-             path.write_bytes(path.read_bytes().replace(b'\\n', b'\\r\\n'))\n"
-                .to_owned(),
-        )],
-        ["test_app.py::test_source"],
-    )
-    .edit(
-        "another function with this line comes to its place",
-        [
-            replace("app.py", "def above(x):\n    return x\n\n\n", ""),
-            replace(
+"#;
+
+/// A traceback shows some lines with their numbers, and no others.
+fn tracebacks() -> Case {
+    Case::new(FAILS)
+        .edit(
+            "a function below",
+            [replace("app.py", "return 1", "return 2")],
+            ["test_app.py::test_below", "test_app.py::test_source"],
+        )
+        .edit(
+            "one above, of as many lines",
+            [replace("app.py", "return x", "return x + 0")],
+            ["test_app.py::test_above", "test_app.py::test_source"],
+        )
+        .edit(
+            "lines come below",
+            [replace(
                 "app.py",
-                "def report():",
-                "def other():\n    raise ValueError(\"no\")\n\n\ndef report():",
-            ),
-            replace(
-                "test_app.py",
-                "\n\ndef test_above():\n    assert app.above(1)\n",
-                "",
-            ),
-        ],
-        [
-            "! test_app.py::test_number",
-            "test_app.py::test_text",
-            "test_app.py::test_logged",
-            "test_app.py::test_source",
-        ],
-    )
-    .edit(
-        "a comment at the line",
-        [replace(
-            "app.py",
-            "raise ValueError(\"no\")",
-            "raise ValueError(\"no\")  # why",
-        )],
-        [
-            "test_app.py::test_number",
-            "! test_app.py::test_text",
-            "! test_app.py::test_logged",
-            "! test_app.py::test_source",
-        ],
-    )
+                "def below():",
+                "# more\n\n\ndef below():",
+            )],
+            ["test_app.py::test_source"],
+        )
+        .edit(
+            "a line comes above",
+            [replace("app.py", "def above(x):", "# more\ndef above(x):")],
+            [
+                "! test_app.py::test_number",
+                "test_app.py::test_text",
+                "test_app.py::test_logged",
+                "test_app.py::test_source",
+            ],
+        )
+        .edit(
+            "other line ends",
+            [Change::Python(
+                "import pathlib\npath = pathlib.Path('app.py')\n\
+             path.write_bytes(path.read_bytes().replace(b'\\n', b'\\r\\n'))\n"
+                    .to_owned(),
+            )],
+            ["test_app.py::test_source"],
+        )
+        .edit(
+            "another function with this line comes to its place",
+            [
+                replace("app.py", "def above(x):\n    return x\n\n\n", ""),
+                replace(
+                    "app.py",
+                    "def report():",
+                    "def other():\n    raise ValueError(\"no\")\n\n\ndef report():",
+                ),
+                replace(
+                    "test_app.py",
+                    "\n\ndef test_above():\n    assert app.above(1)\n",
+                    "",
+                ),
+            ],
+            [
+                "! test_app.py::test_number",
+                "test_app.py::test_text",
+                "test_app.py::test_logged",
+                "test_app.py::test_source",
+            ],
+        )
+        .edit(
+            "a comment at the line",
+            [replace(
+                "app.py",
+                "raise ValueError(\"no\")",
+                "raise ValueError(\"no\")  # why",
+            )],
+            [
+                "test_app.py::test_number",
+                "! test_app.py::test_text",
+                "! test_app.py::test_logged",
+                "! test_app.py::test_source",
+            ],
+        )
 }
 
 /// Other uses of the module that keeps lines.
