@@ -1,6 +1,5 @@
 //! Killed processes and full disks.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -230,63 +229,46 @@ fn nothing_is_torn(store: &FsStore, first: &Name, what: &str) -> Vec<Name> {
     names
 }
 
-/// Injects `fault` into one call of `kind` after the other, from number `first` on, until
-/// there are no more calls; strace counts each kind separately. Returns how many there were.
+/// Injects `fault` into the first, second, … call of `kind` until there are no more calls;
+/// strace counts each kind separately. Returns how many there were.
 #[cfg(target_os = "linux")]
-fn fault_at_every((kind, first): (&str, usize), fault: &str) -> usize {
+fn fault_at_every(kind: &str, fault: &str) -> usize {
     let all = std::env::var_os("TAMIS_E2E_ALL").is_some();
-    let (mut call, mut faults) = (first, 0);
+    let (mut call, mut faults) = (1, 0);
     loop {
         let dir = temp();
         let store = FsStore::open(dir.path());
-        let one = store.put(&small(20, 1)).unwrap();
+        let first = store.put(&small(20, 1)).unwrap();
         let what = format!("{kind}:{fault}:when={call}");
         let inject = format!("inject={what}");
         let (shown, _) = put_under_strace(dir.path(), Some(&inject)).unwrap();
-        nothing_is_torn(&store, &one, &what);
+        nothing_is_torn(&store, &first, &what);
         if !shown.contains("(INJECTED)") && !shown.contains("killed by SIGKILL") {
             return faults;
         }
         faults += 1;
-        call += if all { 1 } else { 1 + (call - first) / 6 };
+        call += if all { 1 } else { 1 + call / 6 };
     }
 }
 
-/// The kinds of system calls in a process that stores and removes, each with the number of
-/// its first call in which the store may have a part: those of a smaller number come while
-/// the process starts, in one of its threads.
+/// The kinds of system calls in a process that stores and removes.
 #[cfg(target_os = "linux")]
-fn kinds_of_calls() -> Option<BTreeMap<String, usize>> {
+fn kinds_of_calls() -> Option<std::collections::BTreeSet<String>> {
     let dir = temp();
     let store = FsStore::open(dir.path());
     let first = store.put(&small(20, 1)).unwrap();
     let (shown, went_well) = put_under_strace(dir.path(), None)?;
     assert!(went_well, "{shown}");
     assert_eq!(nothing_is_torn(&store, &first, "no fault").len(), 1);
-    let folder = dir.path().display().to_string();
-    let is_name = |kind: &&str| {
+    let of_line = |line: &str| {
+        let call = line.split_once(' ')?.1.trim_start();
+        Some(call.split_once('(')?.0.to_owned())
+    };
+    let is_name = |kind: &String| {
         kind.bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
-    let (mut kinds, mut of_threads) = (BTreeMap::new(), BTreeMap::new());
-    let mut has_begun = false;
-    for line in shown.lines() {
-        has_begun |= line.contains(&folder);
-        let Some((thread, call)) = line.split_once(' ') else {
-            continue;
-        };
-        let kind = call.trim_start().split_once('(').map(|(kind, _)| kind);
-        if let Some(kind) = kind.filter(is_name) {
-            let first = kinds.entry(kind.to_owned()).or_insert(1);
-            let number = of_threads.entry((thread, kind)).or_insert(1);
-            if !has_begun {
-                *number += 1;
-                *first = *number.max(first);
-            }
-        }
-    }
-    assert!(has_begun, "{shown}");
-    Some(kinds)
+    Some(shown.lines().filter_map(of_line).filter(is_name).collect())
 }
 
 /// Kills a process that stores and removes at each system call. `TAMIS_E2E_ALL=1` tries every
@@ -299,12 +281,12 @@ fn a_kill_at_any_system_call_tears_nothing() {
         return;
     };
     for begin in ["fsync", "rename", "unlink", "write"] {
-        let is_there = kinds.keys().any(|kind| kind.starts_with(begin));
+        let is_there = kinds.iter().any(|kind| kind.starts_with(begin));
         assert!(is_there, "{begin} is not in {kinds:?}");
     }
     let mut kills = 0;
-    for (kind, first) in &kinds {
-        kills += fault_at_every((kind, *first), "signal=KILL");
+    for kind in &kinds {
+        kills += fault_at_every(kind, "signal=KILL");
     }
     eprintln!("{kills} kills, {} kinds of calls", kinds.len());
     assert!(kills > kinds.len(), "{kills}");
@@ -332,14 +314,11 @@ fn an_error_at_any_call_that_writes_harms_nothing() {
         "unlink",
         "write",
     ];
-    let changes = |(kind, _): &(&String, &usize)| {
-        let mut all = changing.iter();
-        all.any(|begin| kind.starts_with(begin))
-    };
+    let changes = |kind: &&String| changing.iter().any(|begin| kind.starts_with(begin));
     for error in ["ENOSPC", "EIO", "EACCES"] {
         let mut faults = 0;
-        for (kind, first) in kinds.iter().filter(changes) {
-            let times = fault_at_every((kind, *first), &format!("error={error}"));
+        for kind in kinds.iter().filter(changes) {
+            let times = fault_at_every(kind, &format!("error={error}"));
             assert!(times > 0, "{error}, {kind}");
             faults += times;
         }

@@ -20,5 +20,7 @@ mod processes;
 mod reading;
 mod registries;
 mod runs;
+mod stars;
 mod steps;
+mod warnings;
 mod workers;
