@@ -238,15 +238,13 @@ pub(crate) fn add_plan(
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let tests = plan.get_mut("tests").and_then(Value::as_object_mut);
-    if let Some(tests) = tests {
+    if let Some(tests) = plan.get_mut("tests").and_then(Value::as_object_mut) {
         tests.retain(|test, _| is_open.contains(test.as_str()));
-    }
-    let tests = plan.get_mut("tests").and_then(Value::as_object_mut);
-    for (_, test) in tests.into_iter().flatten() {
-        let late = test.get_mut("late").and_then(Value::as_array_mut);
-        for unit in late.into_iter().flatten() {
-            *unit = (before as u64 + unit.as_u64().unwrap_or_default()).into();
+        for test in tests.values_mut() {
+            let late = test.get_mut("late").and_then(Value::as_array_mut);
+            for unit in late.into_iter().flatten() {
+                *unit = (before as u64 + unit.as_u64().unwrap_or_default()).into();
+            }
         }
     }
     file["confirm"] = plan;

@@ -11,7 +11,7 @@ cases!(
     left_at_import,
 );
 
-const CORE: &str = r#"
+pub(super) const CORE: &str = r#"
 -- core.py --
 def setting(value):
     return value
@@ -23,7 +23,7 @@ def read(module):
     return getattr(module, "LI" + "MIT")
 "#;
 
-fn limit(path: &'static str) -> Vec<Change> {
+pub(super) fn limit(path: &'static str) -> Vec<Change> {
     vec![replace(path, "LIMIT = setting(1)", "LIMIT = setting(3)")]
 }
 

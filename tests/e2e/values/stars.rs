@@ -1,24 +1,9 @@
 //! Modules that packages take from others with all names.
 
+use super::modules::{CORE, limit};
 use crate::harness::*;
 
 cases!(by_star);
-
-const CORE: &str = r#"
--- core.py --
-def setting(value):
-    return value
-
-
-LIMIT = setting(1)
--- reading.py --
-def read(module):
-    return getattr(module, "LI" + "MIT")
-"#;
-
-fn limit(path: &'static str) -> Vec<Change> {
-    vec![replace(path, "LIMIT = setting(1)", "LIMIT = setting(3)")]
-}
 
 /// Modules that a package has by `import *`: its statements say so.
 fn by_star() -> Case {

@@ -8,9 +8,7 @@ from _thread import get_ident
 
 from . import lines, reached
 from .agent import watcher
-from .paths import IGNORED, PROJECT, STDLIB, SITE
-
-_SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
+from .paths import IGNORED, PROJECT, SOURCE_SUFFIXES, STDLIB, SITE
 
 # Functions of the standard library that only need to know whether a path exists and its kind.
 # Other callers of `os.stat` also see size and time.
@@ -259,7 +257,7 @@ class Files:
             self.write(name, frame)
             return
         text = os.fsdecode(name) if isinstance(name, bytes) else name
-        importing = isinstance(text, str) and text.endswith(_SOURCE_SUFFIXES)
+        importing = isinstance(text, str) and text.endswith(SOURCE_SUFFIXES)
         importing = importing and not _asks_for_source(frame)
         path = self.wanted(name, frame, importing)
         if path is None:

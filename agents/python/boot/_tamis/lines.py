@@ -5,9 +5,7 @@ import stat
 import sys
 
 from .agent import guard, unobserved, watcher
-from .paths import PROJECT, STDLIB
-
-_SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
+from .paths import PROJECT, SOURCE_SUFFIXES, STDLIB
 
 
 def install(agent, files):
@@ -20,7 +18,7 @@ def install(agent, files):
         if not isinstance(filename, str) or filename[:1] == "<":
             return
         path = files.wanted(filename, sys._getframe(3))
-        if path is None or not path.endswith(_SOURCE_SUFFIXES):
+        if path is None or not path.endswith(SOURCE_SUFFIXES):
             return
         if not agent.paths.is_project_code(path):
             return

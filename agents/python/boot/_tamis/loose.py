@@ -88,7 +88,8 @@ def _is_imported(module, kept):
     }
     if any(value.__name__ != "%s.%s" % (module.__name__, name) for name, value in left.items()):
         return False
-    if not any(name.encode() in source for name in left):
+    # Names are normalised: one of other letters may be spelled otherwise.
+    if source.isascii() and not any(name.encode() in source for name in left):
         return True
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return used.isdisjoint(left)

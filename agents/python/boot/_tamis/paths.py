@@ -17,6 +17,9 @@ HARNESS = frozenset(
     exceptiongroup tomli packaging""".split()
 )
 
+# Ends of the names of files that hold code.
+SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
+
 _IGNORED_PARTS = frozenset((".git", "__pycache__", ".pytest_cache", ".tamis"))
 # `fcntl.F_GETPATH` of macOS, which Python has from 3.9 on.
 _GET_PATH = 50

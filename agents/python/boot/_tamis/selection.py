@@ -74,7 +74,9 @@ class Selection:
                     self.admitted.append(item.nodeid)
         judgement = confirm.judge(self.exclusion, kept)
         if hasattr(config, "workerinput"):
-            if not self._is_run_by_project():
+            # A hook of the project could run a test of which the turn passes.
+            agent = agent_module.current
+            if not workers.has_project_hook(agent, config, "pytest_runtest_protocol"):
                 self.at_turn = judgement
         else:
             judgement.tell([item.nodeid for item in kept])
@@ -87,16 +89,6 @@ class Selection:
         if left_out:
             items[:] = kept
             config.hook.pytest_deselected(items=left_out)
-
-    def _is_run_by_project(self):
-        """Whether a hook of the project may run tests before it is known that their turn
-        passes."""
-        agent = agent_module.current
-        for one in self.config.hook.pytest_runtest_protocol.get_hookimpls():
-            code = getattr(one.function, "__code__", None)
-            if code is not None and agent.paths.code_file(code.co_filename) is not None:
-                return True
-        return False
 
     def passes(self, item, nextitem):
         """Whether the turn of `item`, which begins, passes without running it."""

@@ -17,6 +17,7 @@ except ImportError:
 from .agent import guard
 from .paths import OUTSIDE, PROJECT
 from .watch import is_a
+from .workers import has_project_hook
 
 _GATEWAY = os.path.join("execnet", "gateway_base.py")
 
@@ -110,18 +111,11 @@ class Values:
             return "this is not the first process"
         if _other_threads(config):
             return "other threads are running"
-        if self._prepares_workers(config):
+        # A `conftest.py` may hand something to a worker that no value tells.
+        is_worker = hasattr(config, "workerinput")
+        if is_worker and has_project_hook(self.agent, config, "pytest_configure_node"):
             return "a hook of the project prepares the workers of pytest-xdist"
         return None
-
-    def _prepares_workers(self, config):
-        """Whether a `conftest.py` may hand something to a worker that no value tells."""
-        hook = getattr(config.hook, "pytest_configure_node", None)
-        if hook is None or not hasattr(config, "workerinput"):
-            return False
-        codes = (getattr(one.function, "__code__", None) for one in hook.get_hookimpls())
-        files = (code.co_filename for code in codes if code is not None)
-        return any(self.agent.paths.code_file(file) is not None for file in files)
 
     def _roots(self, items):
         """What is taken, and for each label of a module its name and path."""

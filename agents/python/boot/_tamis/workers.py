@@ -12,6 +12,15 @@ def switch_off(options):
             setattr(options, name, value)
 
 
+def has_project_hook(agent, config, name):
+    """Whether the project implements this hook of pytest or of a plug-in."""
+    hook = getattr(config.hook, name, None)
+    found = hook.get_hookimpls() if hook is not None else ()
+    codes = (getattr(one.function, "__code__", None) for one in found)
+    files = (code.co_filename for code in codes if code is not None)
+    return any(agent.paths.code_file(file) is not None for file in files)
+
+
 def _scope_of(mode):
     """What xdist keeps on one worker in this mode, by the id of a test; `None` if it does not
     divide the tests."""
