@@ -76,7 +76,7 @@ class Taking:
         self.main = main
         self.cells, self.why, self.holders = {}, {}, []
         self.imported, self.forbidden = None, None
-        self.confirmed, self.refuted = None, None
+        self.confirmed, self.refuted = [], {}
         for record in main.records:
             if record[0] == "imported":
                 self.imported = {os.path.basename(main.scopes[one][1]) for one in record[1]}
@@ -317,18 +317,26 @@ def test_imports_that_do_more_than_leave_values(values):
 def test_no_values(values):
     project = values.project
     project.write("test_it.py", "def test_a(): pass\n")
-    pytest.importorskip("xdist")
-    environment = {"PYTHONPATH": values.boot, "PYTHONDONTWRITEBYTECODE": "1"}
-    for process in project.pytest("-n", "1", plugins=True, environment=environment).processes.values():
-        tags = {record[0]: record for record in process.records}
-        assert "cells" not in tags and "imported" not in tags
-        if process.items is not None:
-            assert tags["no-values"][1] == "the tests run in several processes"
     project.write("test_bad.py", "raise RuntimeError\n")
     assert values.run("--continue-on-collection-errors").forbidden == "collecting tests failed"
     project.write("test_bad.py", "import threading, time\nthreading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n")
     assert values.run().forbidden == "other threads are running"
     assert values.run(TAMIS_COLLECTOR="pure").forbidden is None
+
+
+def test_values_of_workers(values):
+    """Each takes its own; the controller, which collects nothing, takes none."""
+    project = values.project
+    project.write("test_it.py", "VALUE = 1\ndef test_a(): pass\n")
+    pytest.importorskip("xdist")
+    environment = {"PYTHONPATH": values.boot, "PYTHONDONTWRITEBYTECODE": "1"}
+    run = project.pytest("-n", "2", plugins=True, environment=environment)
+    takings = [Taking(run, process, project.root) for process in run.processes.values()]
+    of_workers = [one for one in takings if one.main.items is not None]
+    assert len(of_workers) == 2 and len(takings) == 3
+    for one in takings:
+        assert one.forbidden is None
+        assert (("test_it", "VALUE") in one.cells) is (one in of_workers)
 
 
 # -- confirming -----------------------------------------------------------------
@@ -531,8 +539,8 @@ def test_when_nothing_is_confirmed(values):
     differs = plan(values.run(), {test: []}, late=[0])
     assert confirm(values, differs, late=late).refuted == {test: "its environment differs"}
     broken = confirm(values, dict(made, modules=[]))
-    assert broken.confirmed is None and "comparing the values failed" in broken.forbidden
+    assert broken.confirmed == [] and "comparing the values failed" in broken.forbidden
     assert set(broken.run.outcomes()) == {"test_a"}
     project.write("test_bad.py", "raise RuntimeError\n")
     failing = confirm(values, made, "--continue-on-collection-errors")
-    assert failing.confirmed is None and set(failing.run.outcomes()) == {"test_a"}
+    assert failing.confirmed == [] and set(failing.run.outcomes()) == {"test_a"}

@@ -16,6 +16,10 @@ def _text(value):
     return value
 
 
+# What is told of values, which `test_values` reads.
+_OF_VALUES = ("imported", "cells", "no-values", "confirmed", "refuted", "worker", "controller")
+
+
 class Process:
     """One trace file."""
 
@@ -73,8 +77,7 @@ class Process:
             self.writes.append(rest)
         elif tag in ("x", "y"):
             self.changes.append(record)
-        elif tag in ("imported", "cells", "no-values", "confirmed", "refuted"):
-            # `test_values` reads these.
+        elif tag in _OF_VALUES:
             pass
         else:
             assert tag == "close", record
