@@ -28,6 +28,7 @@ mod select;
 mod share;
 mod store;
 mod text;
+mod tracer;
 mod trust;
 
 pub use cli::run as run_command_line;

@@ -10,7 +10,7 @@ const ANYBODY: [&str; 7] = [
 ];
 
 /// Each room and the rooms that it may use.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     // Pure: no clock, no environment, no files.
     ("matrix", &[]),
     ("select", &["matrix"]),
@@ -23,6 +23,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("share", &["history", "matrix", "store", "trust"]),
     ("ci", &["trust"]),
     ("run", &[]),
+    ("tracer", &["history", "matrix", "run"]),
     // Code, data and the programs that run tests.
     ("languages", &["history", "matrix", "observe"]),
     ("observe", &["languages", "matrix"]),
@@ -36,6 +37,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "order",
             "run",
             "select",
+            "tracer",
         ],
     ),
     ("config", &["ci", "runners", "select", "share", "trust"]),
@@ -89,6 +91,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "select",
             "share",
             "store",
+            "tracer",
             "trust",
         ],
     ),
@@ -111,7 +114,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
 ];
 
 /// Packages that only one room imports.
-const PACKAGES: [(&str, &str); 7] = [
+const PACKAGES: [(&str, &str); 8] = [
     ("git2", "history"),
     ("gix_commitgraph", "history"),
     ("octocrab", "share"),
@@ -119,6 +122,7 @@ const PACKAGES: [(&str, &str); 7] = [
     ("reqwest", "share"),
     ("ruff_python_parser", "languages"),
     ("quick_xml", "runners"),
+    ("libc", "tracer"),
 ];
 
 #[test]

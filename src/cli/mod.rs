@@ -21,6 +21,7 @@ pub(crate) mod store;
 mod strategy;
 mod suites;
 mod telling;
+pub(crate) mod trace;
 mod whole;
 pub(crate) mod why;
 
@@ -80,6 +81,8 @@ enum Command {
     Completions(completions::CompletionsArgs),
     #[command(hide = true)]
     Action(action::ActionArgs),
+    #[command(hide = true)]
+    Trace(trace::TraceArgs),
 }
 
 /// Options of every command, as typed.
@@ -364,6 +367,7 @@ fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit
         Command::Doctor(args) => doctor::run(args, globals, report),
         Command::Completions(args) => completions::run(args, report),
         Command::Action(args) => action::run(args, globals, report),
+        Command::Trace(args) => trace::run(args, globals, report),
     }
 }
 

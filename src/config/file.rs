@@ -11,6 +11,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use super::key::Key;
 use super::seeds::{Groups, KeySeed, Many, One};
 use super::suites::{Suites, SuitesVisitor};
+use super::tests_key::TestsVisitor;
 use super::trust::{Trust, TrustVisitor};
 use super::value::{
     Count, DebugInfo, Deepen, Granularity, Shared, StorePlace, Strategy, SubFolder, shown_path,
@@ -18,7 +19,7 @@ use super::value::{
 use super::weight::{MOST_NESTED, nests_too_deeply, repeats_too_much};
 use crate::error::Error;
 use crate::pattern::Pattern;
-use crate::runners::Runner;
+use crate::runners::{NamedTest, Runner};
 use crate::text::Text;
 
 pub(crate) const NAME: &str = "tamis.yml";
@@ -40,6 +41,7 @@ pub(crate) struct FileConfig {
     pub suites: Option<Suites>,
     pub runner: Option<&'static dyn Runner>,
     pub command: Option<Vec<Text>>,
+    pub tests: Option<Vec<NamedTest>>,
     pub python: Option<Text>,
     pub root: Option<SubFolder>,
     pub paths: Option<Vec<Pattern>>,
@@ -280,6 +282,7 @@ impl FileConfig {
             Key::Suites => self.suites = Some(map.next_value_seed(SuitesVisitor)?),
             Key::Runner => self.runner = Some(map.next_value_seed(One::new())?),
             Key::Command => self.command = Some(map.next_value_seed(Many::filled())?),
+            Key::Tests => self.tests = Some(map.next_value_seed(TestsVisitor)?),
             Key::Python => self.python = Some(map.next_value_seed(One::new())?),
             Key::Root => self.root = Some(map.next_value_seed(One::new())?),
             Key::Paths => self.paths = Some(map.next_value_seed(Many::filled())?),

@@ -9,6 +9,7 @@ pub(crate) enum Key {
     Suites,
     Runner,
     Command,
+    Tests,
     Python,
     Root,
     Paths,
@@ -33,12 +34,13 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    pub(crate) const ALL: [Key; 24] = [
+    pub(crate) const ALL: [Key; 25] = [
         Key::Version,
         Key::Suite,
         Key::Suites,
         Key::Runner,
         Key::Command,
+        Key::Tests,
         Key::Python,
         Key::Root,
         Key::Paths,
@@ -61,9 +63,10 @@ impl Key {
     ];
 
     /// The keys inside a suite of `suites`.
-    pub(crate) const OF_SUITE: [Key; 14] = [
+    pub(crate) const OF_SUITE: [Key; 15] = [
         Key::Runner,
         Key::Command,
+        Key::Tests,
         Key::Python,
         Key::Root,
         Key::Paths,
@@ -85,6 +88,9 @@ impl Key {
     pub(crate) const OF_TRUST: [&'static str; 5] =
         ["repository", "refs", "events", "workflows", "public-key"];
 
+    /// The keys of one of the `tests`.
+    pub(crate) const OF_TEST: [&'static str; 4] = ["id", "run", "cwd", "timeout"];
+
     /// The key as the file writes it.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -93,6 +99,7 @@ impl Key {
             Key::Suites => "suites",
             Key::Runner => "runner",
             Key::Command => "command",
+            Key::Tests => "tests",
             Key::Python => "python",
             Key::Root => "root",
             Key::Paths => "paths",
@@ -134,6 +141,7 @@ impl Key {
             | Key::Paths
             | Key::Runner
             | Key::Command
+            | Key::Tests
             | Key::Root
             | Key::AlwaysRun
             | Key::RunAllWhen
@@ -184,7 +192,7 @@ mod tests {
             }
         }
         assert!(docs.contains(&format!("`{}`", Key::IGNORE)));
-        for key in Key::OF_TRUST {
+        for key in Key::OF_TRUST.into_iter().chain(Key::OF_TEST) {
             assert!(docs.contains(&format!("| `{key}` |")), "{key}");
         }
     }

@@ -10,6 +10,7 @@ mod resolve;
 mod schema;
 mod seeds;
 mod suites;
+mod tests_key;
 mod trust;
 mod value;
 mod weight;
@@ -23,7 +24,7 @@ use anyhow::Context;
 
 use crate::error::Error;
 use crate::pattern::Pattern;
-use crate::runners::{self, Runner, Settings};
+use crate::runners::{self, NamedTest, Runner, Settings};
 pub(crate) use crate::text::Text;
 use file::FileConfig;
 use find::Place;
@@ -139,6 +140,8 @@ pub struct Config {
     pub driver: &'static dyn Runner,
     /// The test command; `None` if the runner must find it.
     pub command: Setting<Option<Vec<String>>>,
+    /// Commands that are tests, where the runner takes them.
+    pub tests: Setting<Vec<NamedTest>>,
     /// The interpreter, absolute or a name to look up in `PATH`; `None` if the runner must
     /// find it.
     pub python: Setting<Option<PathBuf>>,
@@ -284,6 +287,7 @@ impl Config {
                         or_found(self.command.value.as_deref().map(list)),
                         &self.command.origin,
                     ),
+                    Key::Tests => (list(&self.tests.value), &self.tests.origin),
                     Key::Python => (
                         or_found(self.python.value.as_deref().map(shown_path)),
                         &self.python.origin,
@@ -351,6 +355,7 @@ impl Config {
             interpreter: self.python.value.as_deref(),
             granularity: self.granularity.value,
             debug_info: self.debug_info.value,
+            tests: &self.tests.value,
         }
     }
 

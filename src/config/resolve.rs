@@ -59,6 +59,7 @@ pub(super) fn resolve(
         runner,
         command: optional(plain(said.command))
             .map(|words| words.map(|words| words.into_iter().map(|Text(word)| word).collect())),
+        tests: or(plain(said.tests), Vec::new),
         python: optional(pick(Key::Python, None, variables, said.python)?)
             .map_from(bases, |base, path| {
                 path.map(|Text(path)| program(base, &path))

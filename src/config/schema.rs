@@ -45,6 +45,19 @@ fn shape(key: Key) -> Value {
         }
         Key::Runner => json!({ "enum": runners::names().collect::<Vec<_>>() }),
         Key::Command | Key::Paths => filled(),
+        Key::Tests => {
+            let inner = Key::OF_TEST.map(|word| {
+                let shape = match word {
+                    "run" => json!({ "anyOf": [text(), filled()] }),
+                    "timeout" => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
+                    _ => text(),
+                };
+                (word.to_owned(), shape)
+            });
+            let mut test = object(Map::from_iter(inner));
+            test["required"] = json!(["id", "run"]);
+            json!({ "type": "array", "items": test, "minItems": 1 })
+        }
         Key::Deepen => json!({ "enum": Deepen::ALL.map(Deepen::word) }),
         Key::Granularity => json!({ "enum": Granularity::ALL.map(Granularity::word) }),
         Key::DebugInfo => json!({ "type": "boolean" }),

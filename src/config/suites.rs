@@ -21,6 +21,7 @@ impl FileConfig {
         Some(FileConfig {
             runner: own.runner.or(self.runner),
             command: own.command.or(self.command),
+            tests: own.tests.or(self.tests),
             python: own.python.or(self.python),
             root: own.root.or(self.root),
             paths: own.paths.or(self.paths),
@@ -180,7 +181,7 @@ mod tests {
           |       ^
         ");
         insta::assert_snapshot!(error("\n  a: {store: x}\n"), @r"
-        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, granularity, debug-info, env
+        error: tamis.yml:3:7: suites.a: unknown key `store`; the keys are runner, command, tests, python, root, paths, shared-label, always-run, run-all-when, lock-files, benign-state, keep-together, granularity, debug-info, env
         3 |   a: {store: x}
           |       ^
         ");

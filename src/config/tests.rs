@@ -90,6 +90,7 @@ fn without_a_file_everything_is_a_default() {
         suite: pytest (default)
         runner: pytest (default)
         command: found by the runner (default)
+        tests: [] (default)
         python: found by the runner (default)
         root: TOP (default)
         paths: [] (default)
@@ -239,4 +240,59 @@ fn variables_that_nothing_reads_are_found() {
         unknown_variables(&variables),
         [("TAMIS_STRATGY".to_owned(), Some("TAMIS_STRATEGY"))]
     );
+}
+
+#[test]
+fn commands_that_are_tests_are_read_and_mistakes_get_their_place() {
+    let read = |tests: &str| {
+        let folder = project(&format!("version: 1\nrunner: command\ntests:\n{tests}"));
+        let config = Config::load(
+            folder.path(),
+            None,
+            &Variables::new(),
+            &Overrides::default(),
+            None,
+        );
+        config.map(|config| config.tests.value).map_err(|error| {
+            let text = crate::report::testing::message(&error);
+            text.replace(&shown_path(folder.path()), "TOP")
+        })
+    };
+    let read_well = read(
+        "  - {id: a, run: \"sh -c 'x y'\", cwd: web, timeout: 5}\n  - {id: b, run: [make, it]}\n  \
+         - {id: c, run: true}\n",
+    );
+    let [a, b, c] = &read_well.unwrap()[..] else {
+        panic!("three tests");
+    };
+    assert_eq!(a.run, ["sh", "-c", "x y"]);
+    assert_eq!(
+        (a.cwd.as_deref(), a.timeout),
+        (Some("web".as_ref()), Some(5))
+    );
+    assert_eq!(
+        (&b.run[..], &b.cwd, b.timeout),
+        (&["make".into(), "it".into()][..], &None, None)
+    );
+    assert_eq!(c.run, ["true"]);
+    let mistakes = [
+        (
+            "  - {id: a, run: x}\n  - {id: a, run: y}\n",
+            "`a` is here twice",
+        ),
+        ("  - {id: a, rum: x}\n", "did you mean `run`"),
+        ("  - {id: a}\n", "needs an `id` and a `run`"),
+        ("  - {id: a, run: \"'x\"}\n", "a quote is not closed"),
+        ("  - {id: a, run: []}\n", "the command is empty"),
+        ("  - {id: a, run: x, cwd: ../b}\n", "without `..`"),
+        ("  []\n", "the list is empty"),
+        ("  a: b\n", "a list of tests"),
+    ];
+    for (tests, told) in mistakes {
+        let error = read(tests).unwrap_err();
+        assert!(
+            error.contains("TOP/tamis.yml:") && error.contains(told),
+            "{error}"
+        );
+    }
 }

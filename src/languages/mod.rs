@@ -54,6 +54,11 @@ pub(crate) trait Language: Sync {
         false
     }
 
+    /// Whether a trace tells of each path what a test found before it wrote there.
+    fn tells_what_was_there_first(&self) -> bool {
+        false
+    }
+
     /// The value of a unit; `None` if it is of a kind that the language does not know.
     ///
     /// # Errors

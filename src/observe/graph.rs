@@ -61,7 +61,8 @@ pub(crate) struct Graph {
     pub with_callers: FxHashSet<NodeId>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
-    /// Where one test found nothing, and another one wrote a file or made a folder.
+    /// Where a test found nothing, and later another one wrote a file or made a folder, or it
+    /// did so itself.
     pub filled: FxHashSet<BString>,
     /// By trace (in the order given) and scope number.
     places: Vec<FxHashMap<u64, NodeId>>,
@@ -120,7 +121,7 @@ fn variables(traces: &[Trace]) -> FxHashMap<String, Option<Fingerprint>> {
     .collect()
 }
 
-/// Paths where one scope found nothing, and another one wrote.
+/// Paths where one scope found nothing, and another one wrote; or the same one later.
 fn filled(traces: &[Trace]) -> FxHashSet<BString> {
     let mut writers = Writers::default();
     for (at, trace) in traces.iter().enumerate() {
@@ -133,6 +134,8 @@ fn filled(traces: &[Trace]) -> FxHashSet<BString> {
     }
     let mut filled = FxHashSet::default();
     for (at, trace) in traces.iter().enumerate().filter(|_| !writers.is_empty()) {
+        let language = LANGUAGES[language_of(&trace.open.collector)];
+        let looks_first = language.tells_what_was_there_first();
         for (number, scope) in &trace.scopes {
             let met = scope
                 .units
@@ -144,7 +147,7 @@ fn filled(traces: &[Trace]) -> FxHashSet<BString> {
                     found: Found::Missing,
                 } = definition
                     && let Some(by) = writers.get(path.as_bstr())
-                    && by.iter().any(|writer| *writer != (at, *number))
+                    && (looks_first || by.iter().any(|writer| *writer != (at, *number)))
                 {
                     filled.insert(path.clone());
                 }

@@ -30,6 +30,20 @@ pub(super) fn unlisted(
             ..Unlisted::default()
         });
     };
+    if let Some(named) = project
+        .config
+        .driver
+        .named_tests(&project.config.settings())
+    {
+        let is_new = |test: &&String| matrix.row_of(TestId::Test(test)).is_none();
+        return Ok(Unlisted {
+            doubt: named
+                .iter()
+                .find(is_new)
+                .map(|test| format!("{test} is new")),
+            ..Unlisted::default()
+        });
+    }
     let collection: Vec<UnitId> = match matrix.row_of(TestId::Collection) {
         Some(row) => matrix.units_of(row),
         None => Vec::new(),

@@ -72,7 +72,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    fn of(status: ExitStatus) -> Ended {
+    pub(crate) fn of(status: ExitStatus) -> Ended {
         use std::os::unix::process::ExitStatusExt;
         match (status.code(), status.signal()) {
             (Some(code), _) => Ended::Exit(code),

@@ -161,6 +161,11 @@ pub trait Runner: Sync {
         pytest::write_args(selection, part, out)
     }
 
+    /// All tests that there are, if the configuration names them.
+    fn named_tests(&self, _settings: &Settings<'_>) -> Option<Vec<String>> {
+        None
+    }
+
     /// Whether its collector compares values of state, so that it can leave out tests that
     /// only these excuse.
     fn confirms(&self) -> bool {
@@ -360,6 +365,26 @@ pub struct Settings<'a> {
     pub granularity: Granularity,
     /// Whether what compilers add for debuggers counts.
     pub debug_info: bool,
+    /// Commands that are tests.
+    pub tests: &'a [NamedTest],
+}
+
+/// A command that is a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTest {
+    pub id: String,
+    /// Program and arguments.
+    pub run: Vec<String>,
+    /// Where it runs, relative to the folder of all tests.
+    pub cwd: Option<PathBuf>,
+    /// Seconds after which it has failed.
+    pub timeout: Option<u32>,
+}
+
+impl fmt::Display for NamedTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.id)
+    }
 }
 
 /// What a test of a JVM is.

@@ -65,7 +65,7 @@ fn unknown_keys_get_their_place_and_the_nearest() {
           |   ^
         ");
     insta::assert_snapshot!(error("version: 1\nxyz: 1\n"), @r"
-        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, always-run, run-all-when, run-all-every, lock-files, benign-state, keep-together, granularity, debug-info, env, keep
+        error: tamis.yml:2:1: unknown key `xyz`; the keys are version, suite, suites, runner, command, tests, python, root, paths, store, shared-store, shared-label, trust, deepen, strategy, always-run, run-all-when, run-all-every, lock-files, benign-state, keep-together, granularity, debug-info, env, keep
         2 | xyz: 1
           | ^
         ");

@@ -14,13 +14,24 @@ use crate::observe::{Definition, Found, Run};
 /// What any program can read.
 pub(super) struct Files;
 
+/// Who writes traces of programs in any language.
+pub(crate) const COLLECTOR: &str = "process";
+
 impl Language for Files {
     fn name(&self) -> &'static str {
         "files"
     }
 
-    fn wrote(&self, _collector: &str) -> bool {
-        false
+    fn wrote(&self, collector: &str) -> bool {
+        collector == COLLECTOR
+    }
+
+    fn joins_files(&self) -> bool {
+        true
+    }
+
+    fn tells_what_was_there_first(&self) -> bool {
+        true
     }
 
     fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {

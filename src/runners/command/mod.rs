@@ -1,34 +1,42 @@
-//! Any command, as one test: a script, `make check`, a program in a language that tamis
-//! does not know.
+//! Any command is a test: a script, `make check`, a program in a language that tamis does not
+//! know. The configuration names one command, or several as `tests`.
 //!
-//! Nothing sees yet what the processes of such a command use. So its row says that it is
-//! incomplete, and the command runs every time.
+//! A process of tamis supervises them and sees which files their processes use. Where that is
+//! not possible their rows say that they are incomplete, and they run every time.
+
+mod environment;
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 
+use super::emission::read_exclusions;
 use super::{
-    Asked, Examples, Finished, FoundCommand, Launch, Prober, Runner, Settings, Source, Unwatched,
-    on_path, pytest,
+    Asked, Examples, Finished, FoundCommand, Launch, NamedTest, Prober, Runner, Settings, Source,
+    Unwatched, on_path, pytest,
 };
 use crate::check::Check;
 use crate::error::Error;
-use crate::matrix::Outcome;
-use crate::observe::{Base, Observations, ObservedRow};
-use crate::run::{Ended, RunPlan};
+use crate::observe::Observations;
+use crate::run::RunPlan;
 use crate::select::{Part, Selection};
+use crate::tracer::{self, Plan, Test};
 
 #[derive(Clone, Copy)]
 pub(super) struct Command;
 
-/// The id of the only test.
+/// The id of a command that is the only test.
 const TEST: &str = "command";
 
-const UNSEEN: &str = "nothing sees what the processes of this command use";
+/// What stands for a command where the tests are named.
+const NAMED: &str = "tests-of-tamis.yml";
 
-const HINT: &str = "write it in tamis.yml: [make, check]";
+/// The file that tells the supervisor what to run.
+const PLAN: &str = "tests.json";
+
+const HINT: &str = "write it in tamis.yml: `command: [make, check]`, or `tests` with several";
 
 // Inside, another runner may start. It is left alone: a test that is a whole command
 // leaves out no part of itself.
@@ -46,8 +54,21 @@ impl Runner for Command {
         true
     }
 
-    fn find_command(&self, _settings: &Settings<'_>) -> Result<FoundCommand, Error> {
-        Err(Error::usage("`runner: command` needs a `command`").with_hint(HINT))
+    fn find_command(&self, settings: &Settings<'_>) -> Result<FoundCommand, Error> {
+        if settings.tests.is_empty() {
+            return Err(Error::usage("`runner: command` needs a `command`").with_hint(HINT));
+        }
+        Ok(FoundCommand {
+            words: vec![NAMED.into()],
+            because: None,
+        })
+    }
+
+    fn named_tests(&self, settings: &Settings<'_>) -> Option<Vec<String>> {
+        Some(match settings.tests {
+            [] => vec![TEST.to_owned()],
+            named => named.iter().map(|test| test.id.clone()).collect(),
+        })
     }
 
     fn emit_for_later(
@@ -61,81 +82,126 @@ impl Runner for Command {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<RunPlan> {
+        let (left_out, tests): (Vec<Test>, Vec<Test>) = {
+            let exclusions = launch.exclude.map(read_exclusions).transpose()?;
+            let exclusions = exclusions.unwrap_or_default();
+            // What only the processes of a test could have looked at runs.
+            let is_left_out = |test: &Test| {
+                exclusions.tests.contains(&test.id) && !exclusions.late.contains(&test.id)
+            };
+            let tests = tests(launch.command, launch.cwd, &launch.settings);
+            tests.into_iter().partition(is_left_out)
+        };
+        let plan = Plan {
+            traces: launch.traces.to_owned(),
+            root: launch.root.to_owned(),
+            tests,
+            left_out: left_out.into_iter().map(|test| test.id).collect(),
+            untraced: tracer::why_not(),
+        };
+        fs_err::create_dir_all(launch.out)?;
+        let file = launch.out.join(PLAN);
+        plan.save(&file)?;
+        let program = std::env::current_exe()?;
+        let argv = vec![program.into(), "trace".into(), file.into()];
         Ok(RunPlan {
             traces: launch.traces.to_owned(),
-            ..RunPlan::plain(launch.command.to_vec(), launch.cwd)
+            ..RunPlan::plain(argv, launch.cwd)
         })
     }
 
-    fn prober(&self, _asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
-        None
+    fn prober(&self, asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
+        let tests = tests(asked.command, asked.cwd, &asked.settings);
+        let definitions = tests.iter().map(|test| test.definition(asked.root));
+        Some(Box::new(environment::OfThisProcess {
+            definitions: definitions.collect(),
+        }))
     }
 
-    fn know_tests(&self, ran: &Finished<'_>, observed: &mut Observations) {
-        let test = || vec![TEST.to_owned()];
-        *observed = Observations {
-            bases: vec![Base::default()],
-            rows: vec![ObservedRow {
-                by_itself: None,
-                test: TEST.to_owned(),
-                base: 0,
-                own: Vec::new(),
-                outcome: match ran.ended {
-                    Ended::Exit(0) => Outcome::Passed,
-                    Ended::Exit(_) => Outcome::Failed,
-                    Ended::Signal(_) => Outcome::Crashed,
-                },
-                duration_ms: u32::try_from(ran.duration.as_millis()).unwrap_or(u32::MAX),
-                position: 0,
-                incomplete: Some(UNSEEN.to_owned()),
-            }],
-            items: Some(test()),
-            kept: test(),
-            runtime: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
-            ..Observations::default()
-        };
-    }
+    /// The supervisor has told everything.
+    fn know_tests(&self, _ran: &Finished<'_>, _observed: &mut Observations) {}
 
     fn locate<'t>(&self, _test: &'t str, _is_compiled: bool) -> Option<Source<'t>> {
         None
     }
 
     fn why_unwatched(&self, _project: &Path, _command: &[String]) -> Unwatched {
-        Unwatched::unless(UNSEEN)
+        Unwatched::unless("the process of tamis that supervises the command told nothing")
     }
 
     fn doctor(&self, settings: &Settings<'_>, command: Option<&[OsString]>) -> Vec<Check> {
-        let Some(program) = command.and_then(<[_]>::first) else {
+        let tests = tests(command.unwrap_or_default(), settings.root, settings);
+        let mut checks: Vec<Check> = tests.iter().filter_map(|test| self.missing(test)).collect();
+        if tests.is_empty() {
             let found = "no `command` is configured";
-            return vec![Check::fail(self.name(), found, HINT)];
-        };
-        let shown = program.to_string_lossy();
-        let is_there = match shown.contains('/') {
-            true => settings.root.join(program).is_file(),
-            false => on_path(&shown).is_some(),
-        };
-        vec![match is_there {
-            true => Check::warn(
+            checks.push(Check::fail(self.name(), found, HINT));
+        }
+        checks.push(match tracer::why_not() {
+            None => Check::ok(self.name(), "tamis sees what the processes of tests use"),
+            Some(why) => Check::warn(
                 self.name(),
-                format!("{UNSEEN}: it runs every time"),
-                "use the runner of its tests, if tamis knows it",
+                format!("{why}: it runs every time"),
+                "let the container or sandbox allow `seccomp`, or use the runner of its tests",
             ),
-            false => Check::fail(
-                self.name(),
-                format!("`{shown}` is not there"),
-                "correct `command` in tamis.yml, or install it",
-            ),
-        }]
+        });
+        checks
     }
 
     fn examples(&self) -> Examples {
         Examples {
             command: "[make, check]",
             python: None,
-            own: |_| String::new(),
+            own: |_| {
+                "\n\
+                 # Several commands, each a test.\n\
+                 #: tests:\n\
+                 #:   - {id: unit, run: make unit}\n\
+                 #:   - {id: style, run: [./style.sh, --strict]}\n"
+                    .to_owned()
+            },
             ..pytest::EXAMPLES
         }
     }
+}
+
+impl Command {
+    /// What is wrong if the program of a test is not there.
+    fn missing(self, test: &Test) -> Option<Check> {
+        let program = test.program()?;
+        let shown = program.display().to_string();
+        let is_there = match shown.contains('/') {
+            true => test.cwd.join(&program).is_file(),
+            false => on_path(&shown).is_some(),
+        };
+        let found = format!("`{shown}` of `{}` is not there", test.id);
+        let next = "correct it in tamis.yml, or install it";
+        (!is_there).then(|| Check::fail(self.name(), found, next))
+    }
+}
+
+/// The tests that `command` stands for, which runs in `cwd`; none if it has no words.
+fn tests(command: &[OsString], cwd: &Path, settings: &Settings<'_>) -> Vec<Test> {
+    match command {
+        [] => Vec::new(),
+        [word] if word == NAMED => settings
+            .tests
+            .iter()
+            .map(|test| named(test, settings))
+            .collect(),
+        words => vec![Test::new(TEST, words, cwd, None)],
+    }
+}
+
+fn named(test: &NamedTest, settings: &Settings<'_>) -> Test {
+    let words: Vec<OsString> = test.run.iter().map(OsString::from).collect();
+    let cwd = match &test.cwd {
+        Some(folder) => settings.root.join(folder),
+        None => settings.root.to_owned(),
+    };
+    let timeout = test
+        .timeout
+        .map(|seconds| Duration::from_secs(seconds.into()));
+    Test::new(&test.id, &words, &cwd, timeout)
 }
 
 #[cfg(test)]
@@ -162,6 +228,7 @@ mod tests {
             interpreter: None,
             granularity: Granularity::Class,
             debug_info: false,
+            tests: &[],
         };
         let state = |words: &[OsString]| {
             let command = (!words.is_empty()).then_some(words);
@@ -170,7 +237,13 @@ mod tests {
         assert_eq!(state(&[]), CheckState::Fail);
         assert_eq!(state(&["./check.sh".into()]), CheckState::Fail);
         fs_err::write(root.path().join("check.sh"), "").unwrap();
-        assert_eq!(state(&["./check.sh".into()]), CheckState::Warn);
-        assert_eq!(state(&["sh".into()]), CheckState::Warn);
+        let is_traced = tracer::why_not().is_none();
+        let expected = if is_traced {
+            CheckState::Ok
+        } else {
+            CheckState::Warn
+        };
+        assert_eq!(state(&["./check.sh".into()]), expected);
+        assert_eq!(state(&["sh".into()]), expected);
     }
 }

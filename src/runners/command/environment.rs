@@ -1,0 +1,42 @@
+//! What a command will be given: it inherits the environment of this process.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::Result;
+
+use crate::languages::Probe;
+use crate::matrix::{Fingerprint, Unit, What};
+use crate::runners::Prober;
+use crate::runners::probe::is_probed;
+use crate::tracer::{of_all, runtime};
+
+#[derive(Debug)]
+pub(super) struct OfThisProcess {
+    /// The names and values of what the commands are.
+    pub definitions: BTreeMap<String, Fingerprint>,
+}
+
+impl Prober for OfThisProcess {
+    fn ask(&self, units: &[Unit]) -> Result<Probe> {
+        let mut probe = Probe::default();
+        for unit in units.iter().filter(|unit| is_probed(unit)) {
+            let value = match &unit.what {
+                What::AllEnv => Some(of_all(std::env::vars_os())),
+                What::Env(name) => {
+                    let value = std::env::var_os(&**name);
+                    value.map(|value| Fingerprint::of_value(value.as_bytes()))
+                }
+                What::Runtime(name) => self.definitions.get(&**name).copied(),
+                _ => None,
+            };
+            let value = value.unwrap_or(Fingerprint::MISSING);
+            probe.values.insert(unit.clone(), value);
+        }
+        Ok(probe)
+    }
+
+    fn environment(&self) -> Result<String> {
+        Ok(runtime())
+    }
+}

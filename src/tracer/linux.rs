@@ -1,0 +1,296 @@
+//! The supervisor of one command.
+
+#[path = "calls.rs"]
+mod calls;
+#[path = "filter.rs"]
+mod filter;
+#[path = "notices.rs"]
+mod notices;
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
+
+use self::calls::{Answer, Calls};
+use self::notices::{Listener, Met, Notice};
+use super::seen::Seen;
+use super::{Job, LOOK, Traced, cannot_start, wait_for};
+use crate::run::Ended;
+
+/// How long processes that a test leaves behind may go on, and how long after they were asked
+/// to end.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Why processes cannot be traced here; `None` if they can.
+pub(crate) fn why_not() -> Option<String> {
+    let job = Job {
+        argv: &["true".into()],
+        cwd: Path::new("/"),
+        timeout: None,
+    };
+    let error = trace(&job, || 0).err()?;
+    Some(format!("processes cannot be traced here: {error:#}"))
+}
+
+/// Makes this process the one to which orphans come of what it starts.
+///
+/// # Errors
+/// If the system does not allow it.
+pub(crate) fn adopt_orphans() -> Result<()> {
+    set_child_subreaper(Some(rustix::process::getpid()))
+        .context("cannot take over what a command leaves running")
+}
+
+/// Runs a command to its end. `end_rest` ends what the command leaves running, and says how
+/// much that is: later calls would wait for a supervisor that is gone.
+///
+/// # Errors
+/// If it cannot be started, or not be traced.
+#[allow(unsafe_code)]
+pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<Traced> {
+    let filter = filter::program();
+    let (ours, theirs) = UnixStream::pair().context("cannot make a socket")?;
+    let (program, arguments) = job.argv.split_first().context("no command was given")?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(job.cwd)
+        // What is typed meanwhile would be an input that nobody sees.
+        .stdin(Stdio::null());
+    let socket = theirs.as_raw_fd();
+    // Safety: only system calls are made between fork and exec.
+    unsafe { command.pre_exec(move || notices::submit(&filter, socket)) };
+    let since = Instant::now();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| watch(&ours, &is_over));
+        let child = command.spawn();
+        drop(theirs);
+        let status = child
+            .with_context(|| cannot_start(program.as_ref()))
+            .and_then(|mut child| wait_for(&mut child, job.timeout));
+        let duration = since.elapsed();
+        let left = end_rest();
+        is_over.store(true, Ordering::Release);
+        let seen = watching.join().expect("it does not panic");
+        let seen = seen.context("the kernel does not tell what processes do")?;
+        let (status, timed_out) = status?;
+        Ok(Traced {
+            ended: Ended::of(status),
+            duration,
+            timed_out,
+            seen,
+            left,
+        })
+    })
+}
+
+/// Takes in the calls of all processes until none is left.
+fn watch(socket: &UnixStream, is_over: &AtomicBool) -> io::Result<Seen> {
+    let mut calls = Calls::default();
+    let Some(listener) = Listener::receive(socket.as_raw_fd())? else {
+        return Ok(calls.seen);
+    };
+    loop {
+        match listener.next(LOOK)? {
+            Met::Call(notice) => answer(&listener, &notice, &mut calls),
+            Met::End => return Ok(calls.seen),
+            Met::Nothing if is_over.load(Ordering::Acquire) => return Ok(calls.seen),
+            Met::Nothing => {}
+        }
+    }
+}
+
+fn answer(listener: &Listener, notice: &Notice, calls: &mut Calls) {
+    let answer = calls.take(notice, || listener.waits(notice));
+    let error = match answer {
+        Answer::Continue => None,
+        Answer::Unknown => Some(libc::ENOSYS),
+    };
+    listener.answer(notice, error);
+}
+
+/// Ends all processes that descend from this one, whoever started them; says how many did not
+/// end by themselves. Only for a process that waits for no child elsewhere.
+pub(crate) fn end_descendants() -> usize {
+    let mut asked = 0;
+    let since = Instant::now();
+    loop {
+        // What has ended is told to whoever waits for it.
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        let left = descendants(rustix::process::getpid());
+        if left.is_empty() {
+            return asked;
+        }
+        let signal = match since.elapsed() {
+            waited if waited < PATIENCE => None,
+            waited if waited < 3 * PATIENCE => Some(Signal::TERM),
+            _ => Some(Signal::KILL),
+        };
+        if let Some(signal) = signal {
+            asked = asked.max(left.len());
+            for process in left {
+                // It may have ended.
+                let _ = kill_process(process, signal);
+            }
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The processes below one.
+fn descendants(process: Pid) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let mut open = vec![process];
+    while let Some(process) = open.pop() {
+        let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
+        for task in std::fs::read_dir(tasks).into_iter().flatten().flatten() {
+            let children = crate::disk::read_to_string(task.path().join("children"));
+            let children = children.unwrap_or_default();
+            let children = children
+                .split_whitespace()
+                .filter_map(|one| one.parse().ok());
+            let children: Vec<Pid> = children.filter_map(Pid::from_raw).collect();
+            found.extend(&children);
+            open.extend(children);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// What a script used, of files below its folder: by content, by existence, lists, writes.
+    struct Used {
+        traced: Traced,
+        top: String,
+    }
+
+    impl Used {
+        fn short(&self, path: impl ToString) -> Option<String> {
+            let path = path.to_string();
+            path.strip_prefix(&self.top)
+                .map(|path| path.trim_start_matches('/').to_owned())
+        }
+
+        fn files(&self) -> Vec<String> {
+            let files = self.traced.seen.files.keys();
+            files.filter_map(|path| self.short(path)).collect()
+        }
+
+        fn exist(&self) -> Vec<String> {
+            let exist = self.traced.seen.exist.iter();
+            exist
+                .filter_map(|(path, found)| Some(format!("{}={found:?}", self.short(path)?)))
+                .collect()
+        }
+    }
+
+    /// Runs a script in a folder with files `a`, `b` and `sub/c`.
+    fn script(text: &str) -> Used {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        fs::create_dir(top.join("sub")).unwrap();
+        for name in ["a", "b", "sub/c"] {
+            fs::write(top.join(name), format!("{name}\n")).unwrap();
+        }
+        let argv = ["sh".into(), "-c".into(), text.into()];
+        let job = Job {
+            argv: &argv,
+            cwd: &top,
+            timeout: None,
+        };
+        let traced = trace(&job, || 0).unwrap();
+        let top = top.to_str().unwrap().to_owned();
+        Used { traced, top }
+    }
+
+    fn is_possible() -> bool {
+        let why = why_not();
+        assert!(why.is_none() || std::env::var_os("CI").is_none(), "{why:?}");
+        why.is_none()
+    }
+
+    #[test]
+    fn what_every_process_uses_is_seen() {
+        if !is_possible() {
+            return;
+        }
+        let used = script("cat a; (cd sub && cat c ../none); exit 7");
+        assert_eq!(used.traced.ended, Ended::Exit(7));
+        assert_eq!(used.files(), ["a", "sub/c"]);
+        assert!(used.exist().contains(&"none=Missing".to_owned()));
+        let seen = &used.traced.seen;
+        assert_eq!(seen.incomplete, None);
+        let is_there = |name: &str| {
+            seen.files
+                .keys()
+                .any(|path| path.ends_with(name.as_bytes()))
+        };
+        // The program, its library, and its loader, which the kernel opens.
+        assert!(is_there("/cat") && is_there("libc.so.6"), "{seen:?}");
+        assert!(
+            seen.files
+                .keys()
+                .any(|path| path.to_string().contains("ld-linux"))
+        );
+    }
+
+    #[test]
+    fn what_is_written_first_is_no_input() {
+        if !is_possible() {
+            return;
+        }
+        let used = script(
+            "echo x > new; cat new b > b.new; mv b.new b; cat b; mkdir d; cp a d/a; cat d/a; ls sub",
+        );
+        assert_eq!(used.traced.ended, Ended::Exit(0));
+        assert_eq!(used.files(), ["a", "b"]);
+        // It was read before something else was moved there.
+        let seen = &used.traced.seen;
+        let print = |name: &str| {
+            let path = format!("{}/{name}", used.top);
+            seen.files[&bstr::BString::from(path)]
+        };
+        assert!(print("b").is_some() && print("a").is_none());
+        let listed: Vec<_> = seen
+            .listed
+            .iter()
+            .filter_map(|path| used.short(path))
+            .collect();
+        assert_eq!(listed, ["sub"]);
+    }
+
+    #[test]
+    fn how_a_command_ends_is_told() {
+        if !is_possible() {
+            return;
+        }
+        assert_eq!(script("kill -9 $$").traced.ended, Ended::Signal(9));
+        assert_eq!(script("exit 3").traced.ended, Ended::Exit(3));
+        let job = Job {
+            argv: &["no-such-program-anywhere".into()],
+            cwd: Path::new("/"),
+            timeout: None,
+        };
+        assert!(
+            trace(&job, || 0)
+                .unwrap_err()
+                .to_string()
+                .contains("no-such-program")
+        );
+    }
+}

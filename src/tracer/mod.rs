@@ -1,0 +1,111 @@
+//! Runs a command and sees which files its processes use, whatever they are written in.
+//!
+//! The kernel stops every call that names a path until the supervisor has read it
+//! (`seccomp_unotify(2)`), for the whole tree of processes and without privileges. A call
+//! happens as if nobody had looked. What cannot be seen (a program for another architecture,
+//! a service outside of the test) makes the test's row incomplete, so that it runs again.
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+#[path = "linux.rs"]
+mod supervisor;
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+#[path = "nowhere.rs"]
+mod supervisor;
+
+mod environment;
+mod paths;
+mod plan;
+mod seen;
+mod write;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::run::Ended;
+
+pub(crate) use environment::of_all;
+pub(crate) use plan::{Plan, Test};
+pub(crate) use supervisor::why_not;
+pub(crate) use write::runtime;
+
+use seen::Seen;
+use supervisor::{adopt_orphans, end_descendants, trace};
+
+/// One command that is a test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a> {
+    pub argv: &'a [OsString],
+    pub cwd: &'a Path,
+    /// After that it is ended.
+    pub timeout: Option<Duration>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub(crate) struct Traced {
+    pub ended: Ended,
+    pub duration: Duration,
+    pub timed_out: bool,
+    pub seen: Seen,
+    /// Processes that it left running, which were ended.
+    pub left: usize,
+}
+
+/// Runs a command of which nobody sees what it uses, for this reason.
+///
+/// # Errors
+/// If it cannot be started.
+fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
+    let (program, arguments) = job.argv.split_first().context("no command was given")?;
+    let since = Instant::now();
+    let child = Command::new(program)
+        .args(arguments)
+        .current_dir(job.cwd)
+        .spawn();
+    let mut child = child.with_context(|| cannot_start(program.as_ref()))?;
+    let (status, timed_out) = wait_for(&mut child, job.timeout)?;
+    let mut seen = Seen::default();
+    seen.doubt(why);
+    Ok(Traced {
+        ended: Ended::of(status),
+        duration: since.elapsed(),
+        timed_out,
+        seen,
+        left: 0,
+    })
+}
+
+fn cannot_start(program: &Path) -> String {
+    format!("cannot start `{}`", program.display())
+}
+
+/// How often it is looked whether a command has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Waits for the end of a command; says whether its time was up first.
+fn wait_for(child: &mut Child, timeout: Option<Duration>) -> Result<(ExitStatus, bool)> {
+    const UNTOLD: &str = "cannot wait for the command's end";
+    let until = timeout.map(|timeout| Instant::now() + timeout);
+    while let Some(until) = until {
+        if let Some(status) = child.try_wait().context(UNTOLD)? {
+            return Ok((status, false));
+        }
+        if Instant::now() > until {
+            child.kill().context("cannot end the command")?;
+            return Ok((child.wait().context(UNTOLD)?, true));
+        }
+        thread::sleep(LOOK);
+    }
+    Ok((child.wait().context(UNTOLD)?, false))
+}

@@ -1,0 +1,232 @@
+//! What the processes of a test used of the files that were there when it began.
+//!
+//! What a test wrote itself is no input of it. What it read before it wrote there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bstr::{BStr, BString, ByteSlice};
+
+use super::paths::{Found, Way};
+use crate::matrix::Fingerprint;
+
+/// How much of a file counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// What it holds: it was opened, or its size was asked for.
+    Content,
+    /// Whether it is there.
+    Existence,
+}
+
+/// How a path is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    /// What was there before does not matter.
+    Replaced,
+    /// What was there before stays in part, or decides whether it works.
+    Changed,
+    /// The same of a folder, which is new with all that will be below it.
+    Folder,
+}
+
+/// What was seen of one test.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Files by content; of those that were written later, their fingerprint before that.
+    pub files: BTreeMap<BString, Option<Fingerprint>>,
+    /// What was looked for.
+    pub exist: BTreeMap<BString, Found>,
+    /// Folders that were listed.
+    pub listed: BTreeSet<BString>,
+    /// What was written, made or removed.
+    pub written: BTreeSet<BString>,
+    /// Folders that the test made.
+    made: BTreeSet<BString>,
+    /// Why there may be more.
+    pub incomplete: Option<String>,
+}
+
+impl Seen {
+    /// Somebody used what is at the end of a way, and the links that lead there.
+    pub(super) fn used(&mut self, way: &Way, how: Use) {
+        for link in &way.links {
+            self.input(link, Found::File, Use::Content);
+        }
+        self.input(&way.path, way.found, how);
+    }
+
+    fn input(&mut self, path: &BString, found: Found, how: Use) {
+        if is_of_the_system(path) || self.is_own(path.as_bstr()) {
+            return;
+        }
+        match (found, how) {
+            (Found::File, Use::Content) => {
+                self.files.entry(path.clone()).or_default();
+            }
+            _ => {
+                self.exist.entry(path.clone()).or_insert(found);
+            }
+        }
+    }
+
+    /// A folder was listed.
+    pub(super) fn lists(&mut self, folder: BString) {
+        if !is_of_the_system(&folder) && !self.is_own(folder.as_bstr()) {
+            self.listed.insert(folder);
+        }
+    }
+
+    /// Somebody is about to write at the end of a way. `print` tells what a file holds now.
+    pub(super) fn writes(
+        &mut self,
+        way: &Way,
+        how: Write,
+        print: impl FnOnce(&BString) -> Option<Fingerprint>,
+    ) {
+        for link in &way.links {
+            self.input(link, Found::File, Use::Content);
+        }
+        let path = &way.path;
+        if is_of_the_system(path) {
+            return;
+        }
+        if how != Write::Replaced {
+            self.input(path, way.found, Use::Content);
+        }
+        if !self.written.contains(path)
+            && let Some(known) = self.files.get_mut(path)
+        {
+            *known = print(path);
+            if known.is_none() {
+                self.doubt(format!("{path} was changed, and what it held is not known"));
+            }
+        }
+        if how == Write::Folder && way.found == Found::Missing {
+            self.made.insert(path.clone());
+        }
+        self.written.insert(path.clone());
+    }
+
+    /// Whether the test itself put there what is there.
+    pub(super) fn is_own(&self, path: &BStr) -> bool {
+        if self.written.contains(path) {
+            return true;
+        }
+        let mut above = path;
+        while let Some(end) = above.rfind_byte(b'/') {
+            above = above[..end].as_bstr();
+            if self.made.contains(above) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A folder goes to another place, with all that is below it.
+    pub(super) fn moves_folder(&mut self, from: &BString, to: &BString) {
+        if !self.made.contains(from) {
+            self.doubt(format!("the folder {from} was moved"));
+        }
+        self.made.insert(to.clone());
+    }
+
+    /// Gives files that tests before this one wrote the fingerprint that they have now: at the
+    /// beginning of the run they were others.
+    pub(super) fn keep_prints(
+        &mut self,
+        written: &BTreeSet<BString>,
+        print: impl Fn(&BString) -> Option<Fingerprint>,
+    ) {
+        for (path, known) in &mut self.files {
+            if known.is_none() && written.contains(path) {
+                *known = print(path);
+            }
+        }
+    }
+
+    /// There may be more than was seen.
+    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+        self.incomplete.get_or_insert_with(|| why.into());
+    }
+}
+
+/// What the kernel makes up: devices, processes, its own state.
+fn is_of_the_system(path: &BString) -> bool {
+    ["/proc", "/sys", "/dev"].iter().any(|top| {
+        let rest = path.strip_prefix(top.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn way(path: &str, found: Found) -> Way {
+        Way {
+            links: Vec::new(),
+            path: path.into(),
+            found,
+        }
+    }
+
+    fn told(seen: &Seen) -> String {
+        let files = seen.files.iter().map(|(path, print)| {
+            let mark = if print.is_some() { "!" } else { "" };
+            format!("{path}{mark}")
+        });
+        let exist = seen.exist.iter();
+        let exist = exist.map(|(path, found)| format!("{path}={found:?}"));
+        files.chain(exist).collect::<Vec<_>>().join(" ")
+    }
+
+    fn print(_: &BString) -> Option<Fingerprint> {
+        Some(Fingerprint([7; 16]))
+    }
+
+    #[test]
+    fn what_a_test_made_is_no_input() {
+        let mut seen = Seen::default();
+        seen.writes(&way("/a/new", Found::Missing), Write::Replaced, print);
+        seen.used(&way("/a/new", Found::File), Use::Content);
+        seen.writes(&way("/a/dir", Found::Missing), Write::Folder, print);
+        seen.used(&way("/a/dir/deep/file", Found::File), Use::Content);
+        seen.lists("/a/dir/deep".into());
+        // That it was not there decided that it could be made.
+        assert_eq!(told(&seen), "/a/dir=Missing");
+        assert!(seen.listed.is_empty());
+        assert_eq!(seen.written.len(), 2);
+    }
+
+    #[test]
+    fn what_was_read_before_it_was_written_counts_as_it_was() {
+        let mut seen = Seen::default();
+        seen.used(&way("/a/read", Found::File), Use::Content);
+        seen.writes(&way("/a/read", Found::File), Write::Replaced, print);
+        seen.writes(&way("/a/added", Found::File), Write::Changed, print);
+        seen.writes(&way("/a/read", Found::File), Write::Changed, |_| panic!());
+        seen.used(&way("/a/other", Found::File), Use::Existence);
+        seen.used(&way("/a/gone", Found::Missing), Use::Content);
+        seen.used(&way("/proc/1/stat", Found::File), Use::Content);
+        assert_eq!(
+            told(&seen),
+            "/a/added! /a/read! /a/gone=Missing /a/other=File"
+        );
+        assert_eq!(seen.incomplete, None);
+        seen.used(&way("/a/secret", Found::File), Use::Content);
+        seen.writes(&way("/a/secret", Found::File), Write::Replaced, |_| None);
+        assert!(seen.incomplete.is_some());
+    }
+
+    #[test]
+    fn a_folder_that_moves_takes_along_what_it_holds() {
+        let mut seen = Seen::default();
+        seen.writes(&way("/a/tmp", Found::Missing), Write::Folder, print);
+        seen.moves_folder(&"/a/tmp".into(), &"/a/final".into());
+        seen.used(&way("/a/final/file", Found::File), Use::Content);
+        assert_eq!(told(&seen), "/a/tmp=Missing");
+        assert_eq!(seen.incomplete, None);
+        seen.moves_folder(&"/a/old".into(), &"/a/new".into());
+        assert!(seen.incomplete.is_some());
+    }
+}
