@@ -44,10 +44,15 @@ const STORE: &str = ".tamis/store";
 /// nothing shows it.
 pub(crate) const SIGNING_KEY: &str = "TAMIS_SIGNING_KEY";
 
+/// With this variable tests that fail do not run again after others that were left out.
+/// tamis's own tests set it where that would only take time.
+pub(crate) const FAILURES_STAY: &str = "TAMIS_FAILURES_STAY";
+
 /// Variables that tamis and its agents set for each other, and those of tamis's developers.
 /// They are not settings.
-const INTERNAL: [&str; 11] = [
+const INTERNAL: [&str; 12] = [
     SIGNING_KEY,
+    FAILURES_STAY,
     "TAMIS_ARGS",
     "TAMIS_MAVEN_OPTS",
     "TAMIS_ORDER",

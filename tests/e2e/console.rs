@@ -148,6 +148,7 @@ fn the_launcher_is_told_what_to_leave_out() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_the_class_path_leads_to_is_watched() {
     if !has_maven() {
         return;

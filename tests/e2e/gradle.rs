@@ -142,6 +142,7 @@ fn the_right_test_classes_run_after_each_edit() {
 
 /// `init` and `doctor` talk about Gradle. The files that it writes are ignored.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn gradle_is_what_is_spoken_of() {
     if !has_gradle() {
         return;
@@ -206,6 +207,7 @@ const ALL_OF_BOTH: [&str; 4] = [
 
 /// With parallel forks, and one class name in two projects.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn projects_use_one_another() {
     if !has_gradle() {
         return;

@@ -16,7 +16,7 @@ def boot(tmp_path_factory):
     """The agent with its native helper."""
     made = tmp_path_factory.mktemp("agent")
     boot = str(made / "boot")
-    shutil.copytree(traces.BOOT, boot, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(traces.BOOT, boot)
     library = os.path.join(boot, "_tamis_native.so")
     given = os.environ.get("TAMIS_NATIVE_DIR")
     if given:

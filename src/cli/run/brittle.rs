@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::RunRequest;
 use super::work::Work;
+use crate::config::FAILURES_STAY;
 use crate::count::{counted, verb};
 use crate::error::{Error, Exit};
 use crate::matrix::Outcome;
@@ -50,7 +51,8 @@ impl Work<'_> {
         let failed = bad.count();
         let is_part = !ran.exclusions.tests.is_empty() || ran.exclusions.shard.is_some();
         let driver = driver(self.project.config.runner.value, self.command);
-        let may = is_part && driver.takes_orders() && !was_interrupted();
+        let stay = std::env::var_os(FAILURES_STAY).is_some() || was_interrupted();
+        let may = is_part && driver.takes_orders() && !stay;
         if ran.ended != Ended::Exit(1) || failed == 0 || !may {
             return Ok(nothing);
         }

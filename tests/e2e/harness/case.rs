@@ -132,6 +132,8 @@ impl Case {
         };
         let mut project = Project::new(python, &self.files);
         project.cwd = self.cwd.to_owned();
+        // To run them again takes as long as all the rest. `order` has tests of it.
+        project.failures_stay = !everything();
         if self.own_venv {
             project.make_own_venv();
         }
@@ -142,7 +144,7 @@ impl Case {
 
         let mut wrong = self.check_base(&mut project);
         let base = project.snapshot();
-        for edit in &self.edits {
+        for edit in self.tried() {
             project.restore(&base);
             for change in &edit.changes {
                 change.apply(&mut project);
@@ -155,6 +157,20 @@ impl Case {
             );
         }
         assert!(wrong.is_empty(), "{python}\n{}", wrong.join("\n"));
+    }
+
+    /// The edits to try: all of them, or the first ones of each kind.
+    fn tried(&self) -> Vec<&Edit> {
+        let (mut failing, mut others) = (0, 0);
+        let edits = self.edits.iter().filter(|edit| {
+            let (count, most) = match edit.expect.fails() {
+                true => (&mut failing, FAILING),
+                false => (&mut others, OTHERS),
+            };
+            *count += 1;
+            *count <= most || everything()
+        });
+        edits.collect()
     }
 
     /// The first run: everything runs, with the outcomes of plain pytest.
@@ -211,6 +227,18 @@ impl Case {
         }
         wrong
     }
+}
+
+/// Without `TAMIS_E2E_ALL` a case tries so many edits after which a test fails, which would be
+/// missed if it were left out.
+const FAILING: usize = 2;
+
+/// And so many of the others, which mostly show what is left out.
+const OTHERS: usize = 1;
+
+/// Whether to try all that a test could: `.ci/all` does.
+pub fn everything() -> bool {
+    std::env::var_os("TAMIS_E2E_ALL").is_some()
 }
 
 /// Whether to check only the table, without tamis: that the projects run, and that the tests

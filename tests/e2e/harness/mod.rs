@@ -13,7 +13,7 @@ mod python;
 mod text;
 
 pub use action::steps;
-pub use case::{Case, on_all_interpreters, with_plugins};
+pub use case::{Case, everything, on_all_interpreters, with_plugins};
 pub(crate) use case::{case, cases};
 pub use change::{
     Change, append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,

@@ -45,6 +45,8 @@ pub struct Project {
     /// The folder in the project in which commands run.
     pub cwd: String,
     env: BTreeMap<String, String>,
+    /// Whether tests that fail run only once, and not again after those that were left out.
+    pub failures_stay: bool,
     /// The outcome of each test when tamis last ran it.
     pub last: Outcomes,
 }
@@ -134,6 +136,7 @@ impl Project {
             world,
             cwd: String::new(),
             env: BTreeMap::new(),
+            failures_stay: false,
             last: Outcomes::new(),
         }
     }
@@ -294,8 +297,14 @@ impl Project {
 
     /// `tamis ARGUMENTS` in the folder `cwd`.
     pub fn tamis(&self, arguments: &[&str]) -> Finished {
-        self.command(
-            env!("CARGO_BIN_EXE_tamis"),
+        let mut env = self.env.clone();
+        if self.failures_stay {
+            env.insert("TAMIS_FAILURES_STAY".to_owned(), "1".to_owned());
+        }
+        let tamis = env!("CARGO_BIN_EXE_tamis");
+        self.command_in(
+            &env,
+            tamis.as_ref(),
             arguments,
             &self.root().join(&self.cwd),
         )

@@ -35,21 +35,22 @@ pub fn check(pairs: &[(Program, Program)]) -> Checked {
     let world = tempfile::tempdir().unwrap();
     let top = world.path();
     write(&top.join("Compiler.java"), include_str!("Compiler.java"));
-    let mut folders = Vec::new();
-    for (at, (was, is)) in pairs.iter().enumerate() {
-        for (name, program) in [("was", was), ("is", is)] {
-            let folder = format!("{at}/{name}");
-            fs_err::create_dir_all(top.join(&folder).join("src")).unwrap();
+    // Many pairs have a program in common, which is compiled once.
+    let mut folders: BTreeMap<&Program, String> = BTreeMap::new();
+    for program in pairs.iter().flat_map(|(was, is)| [was, is]) {
+        let next = folders.len().to_string();
+        folders.entry(program).or_insert_with(|| {
+            fs_err::create_dir_all(top.join(&next).join("src")).unwrap();
             for (path, text) in program {
-                write(&top.join(&folder).join("src").join(path), text);
+                write(&top.join(&next).join("src").join(path), text);
             }
-            folders.push(folder);
-        }
+            next
+        });
     }
     let done = Command::new("java")
         .arg("-XX:TieredStopAtLevel=1")
         .arg("Compiler.java")
-        .args(&folders)
+        .args(folders.values())
         .current_dir(top)
         .output()
         .unwrap();
@@ -66,10 +67,10 @@ pub fn check(pairs: &[(Program, Program)]) -> Checked {
     let mut checked = Checked::default();
     let mut wrong = String::new();
     for (at, (was, is)) in pairs.iter().enumerate() {
-        let folder = |name: &str| format!("{at}/{name}");
-        let errors: Vec<&&str> = ["was", "is"]
+        let both = [was, is].map(|program| &folders[program]);
+        let errors: Vec<&&str> = both
             .iter()
-            .filter_map(|name| bad.get(&*folder(name)))
+            .filter_map(|folder| bad.get(folder.as_str()))
             .collect();
         if !errors.is_empty() {
             let first: String = errors[0].chars().take(160).collect();
@@ -80,8 +81,8 @@ pub fn check(pairs: &[(Program, Program)]) -> Checked {
         let missed = missed(
             was,
             is,
-            &top.join(folder("was/classes")),
-            &top.join(folder("is/classes")),
+            &top.join(both[0]).join("classes"),
+            &top.join(both[1]).join("classes"),
             &mut checked,
         );
         if !missed.is_empty() {

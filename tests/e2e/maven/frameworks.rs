@@ -69,6 +69,7 @@ pub fn in_module(module: &str, text: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn modules_use_one_another() {
     if !has_maven() {
         return;
@@ -133,6 +134,7 @@ fn modules_use_one_another() {
 
 /// `tamis record -- mvn test` compiles and tests in one go.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_record_serves_the_next_run() {
     if !has_maven() {
         return;

@@ -191,41 +191,49 @@ fn properties_of_the_system_are_seen() {
 
 /// When JUnit must stop after a failure, it goes through the other classes without running
 /// them.
-#[test]
-fn what_does_not_run_after_a_failure_proves_nothing() {
+fn stops_after_a_failure(parallel: &str) {
     if !has_maven() {
         return;
     }
-    for parallel in [
-        "",
-        "<parallel>classes</parallel><threadCount>1</threadCount><perCoreThreadCount>false</perCoreThreadCount>",
-    ] {
-        let stops = format!(
-            "<version>3.2.5</version>
+    let stops = format!(
+        "<version>3.2.5</version>
         <configuration><runOrder>alphabetical</runOrder><skipAfterFailureCount>1</skipAfterFailureCount>{parallel}</configuration>"
-        );
-        let text = [
-            pom("junit:junit:4.13.2", "3.2.5", "").replace("<version>3.2.5</version>", &stops),
-            main("One", ONE),
-            junit4("AFirstTest", "assertEquals(1, One.x());"),
-            junit4("BNextTest", "assertTrue(true);"),
-            junit4("CLastTest", "assertTrue(true);"),
-        ];
-        let project = Maven::new(&text.concat().replace("return 1", "return 3"));
-        let broken = project.run();
-        assert_eq!(broken.code, 1, "{}", broken.told);
-        project.edit("src/main/java/demo/One.java", "return 3", "return 1");
-        let mended = project.run();
-        assert!(mended.tests.contains("demo.AFirstTest"), "{}", mended.told);
-        assert!(mended.tests.contains("demo.CLastTest"), "{}", mended.told);
-        assert_eq!(mended.code, 0, "{}", mended.told);
-        project.run().are(&[]);
-    }
+    );
+    let text = [
+        pom("junit:junit:4.13.2", "3.2.5", "").replace("<version>3.2.5</version>", &stops),
+        main("One", ONE),
+        junit4("AFirstTest", "assertEquals(1, One.x());"),
+        junit4("BNextTest", "assertTrue(true);"),
+        junit4("CLastTest", "assertTrue(true);"),
+    ];
+    let project = Maven::new(&text.concat().replace("return 1", "return 3"));
+    let broken = project.run();
+    assert_eq!(broken.code, 1, "{}", broken.told);
+    project.edit("src/main/java/demo/One.java", "return 3", "return 1");
+    let mended = project.run();
+    assert!(mended.tests.contains("demo.AFirstTest"), "{}", mended.told);
+    assert!(mended.tests.contains("demo.CLastTest"), "{}", mended.told);
+    assert_eq!(mended.code, 0, "{}", mended.told);
+    project.run().are(&[]);
+}
+
+#[test]
+fn what_does_not_run_after_a_failure_proves_nothing() {
+    stops_after_a_failure("");
+}
+
+#[test]
+#[ignore = "slow: `.ci/all` has it"]
+fn what_does_not_run_after_a_failure_in_parallel_proves_nothing() {
+    stops_after_a_failure(
+        "<parallel>classes</parallel><threadCount>1</threadCount><perCoreThreadCount>false</perCoreThreadCount>",
+    );
 }
 
 /// In classes for older versions of Java, JaCoCo counts in a static field, which changes with
 /// each test.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_jacoco_counts_is_no_state() {
     if !has_maven() {
         return;
@@ -252,6 +260,17 @@ fn what_jacoco_counts_is_no_state() {
 /// A test that ends the JVM has not passed, and neither have the tests that were cut off.
 #[test]
 fn what_ends_the_jvm_has_not_passed() {
+    ends_the_jvm(&["five", "four"]);
+}
+
+#[test]
+#[ignore = "slow: `.ci/all` has it"]
+fn what_ends_the_jvm_of_older_tests_has_not_passed() {
+    ends_the_jvm(&["old", "three"]);
+}
+
+/// In modules of these names, one for each provider of Surefire.
+fn ends_the_jvm(names: &[&str]) {
     if !has_maven() {
         return;
     }
@@ -259,45 +278,48 @@ fn what_ends_the_jvm_has_not_passed() {
     let clears =
         format!("@org.junit.AfterClass public static void clear() {{ {exit} }}\n    @Test");
     let junit = "junit:junit:4.13.2";
-    let modules = [
-        in_module(
+    let all = [
+        (
+            "five",
+            "five/demo.FiveTest",
+            pom(JUPITER, "3.2.5", "") + &test("FiveTest", exit),
+        ),
+        (
             "four",
-            &(pom(junit, "3.2.5", "") + &junit4("FourTest", "").replace("@Test", &clears)),
+            "four/demo.FourTest",
+            pom(junit, "3.2.5", "") + &junit4("FourTest", "").replace("@Test", &clears),
         ),
-        in_module(
+        (
             "old",
-            &(pom(junit, "2.22.2", "") + &junit4("OldTest", exit)),
+            "old/demo.OldTest",
+            pom(junit, "2.22.2", "") + &junit4("OldTest", exit),
         ),
-        in_module(
+        (
             "three",
-            &(pom("junit:junit:3.8.2", "3.2.5", "")
+            "three/demo.ThreeTest",
+            pom("junit:junit:3.8.2", "3.2.5", "")
                 + &format!(
                     "-- src/test/java/demo/ThreeTest.java --\npackage demo;\n\npublic class ThreeTest extends junit.framework.TestCase {{\n    public void testExit() {{ {exit} }}\n}}\n"
-                )),
-        ),
-        in_module(
-            "five",
-            &(pom(JUPITER, "3.2.5", "") + &test("FiveTest", exit)),
+                ),
         ),
     ];
+    let asked = || all.iter().filter(|(name, ..)| names.contains(name));
+    let modules: String = asked()
+        .map(|(name, _, text)| in_module(name, text))
+        .collect();
     let top = TOP.replace(
         "known</module>\n    <module>unknown",
-        "four</module>\n    <module>old</module>\n    <module>three</module>\n    <module>five",
+        &names.join("</module>\n    <module>"),
     );
-    let project = Maven::new(&format!("{top}{}", modules.concat()));
-    let both = [
-        "five/demo.FiveTest",
-        "four/demo.FourTest",
-        "old/demo.OldTest",
-        "three/demo.ThreeTest",
-    ];
+    let project = Maven::new(&format!("{top}{modules}"));
+    let both: Vec<&str> = asked().map(|(_, test, _)| *test).collect();
     let command = ["--", "mvn", "--fail-at-end", "test"];
     for _ in 0..2 {
         let ran = project.run_with(&command);
         ran.are(&both);
         assert!(!ran.told.contains("passed\""), "{}", ran.told);
     }
-    for module in ["four", "five", "old", "three"] {
+    for module in names {
         project.write(&format!("{module}/calm"), "");
     }
     let calm = project.run_with(&command);

@@ -80,23 +80,28 @@ fn methods(project: &Maven) {
     }
 }
 
-/// Failing, new and renamed methods.
-fn changes_of_methods(project: &Maven) {
-    let (t2, t3, never) = ("demo.MTest#two", "demo.MTest#old", "demo.MTest#never");
-    let p2 = "demo.PTest#high";
-    // A failing method next to a passing one.
-    let main = "src/main/java/demo/Use.java";
-    project.edit(main, "int two() { return 1", "int two() { return 9");
+const USE: &str = "src/main/java/demo/Use.java";
+
+/// A failing method next to a passing one.
+fn a_failing_method(project: &Maven) {
+    let t2 = "demo.MTest#two";
+    project.edit(USE, "int two() { return 1", "int two() { return 9");
     let broken = project.run();
     broken.are(&[t2]);
     assert_eq!(broken.code, 1, "{}", broken.told);
     project.run().are(&[t2]);
     // The state in which it passed.
-    project.edit(main, "int two() { return 9", "int two() { return 1");
+    project.edit(USE, "int two() { return 9", "int two() { return 1");
     project.run().are(&[]);
+}
+
+/// Failing sets of parameters, new and renamed methods.
+fn changes_of_methods(project: &Maven) {
+    let (t2, t3, never) = ("demo.MTest#two", "demo.MTest#old", "demo.MTest#never");
+    let p2 = "demo.PTest#high";
     // A failing set of parameters among passing ones.
     project.edit(
-        main,
+        USE,
         "high() { String.valueOf(1); return 3",
         "high() { return 4",
     );
@@ -109,7 +114,7 @@ fn changes_of_methods(project: &Maven) {
         broken.told
     );
     project.edit(
-        main,
+        USE,
         "high() { return 4",
         "high() { return Integer.valueOf(3)",
     );
@@ -174,16 +179,28 @@ fn of_junit_4_with_its_own_provider() {
     methods(&Maven::new(&methods_project(JUNIT4)));
 }
 
-#[test]
-fn of_junit_4_that_fail_are_new_or_renamed() {
-    if !has_maven() {
-        return;
-    }
+/// A project whose run is recorded, and one after an edit.
+fn recorded_methods() -> Maven {
     let project = Maven::new(&methods_project(JUNIT4));
     is_complete(&project.run());
     touch(&project, "Use", "high");
     project.run().are(&["demo.PTest#high"]);
-    changes_of_methods(&project);
+    project
+}
+
+#[test]
+fn of_junit_4_that_fail() {
+    if has_maven() {
+        a_failing_method(&recorded_methods());
+    }
+}
+
+#[test]
+#[ignore = "slow: `.ci/all` has it"]
+fn of_junit_4_that_are_new_or_renamed() {
+    if has_maven() {
+        changes_of_methods(&recorded_methods());
+    }
 }
 
 #[test]

@@ -99,6 +99,7 @@ fn one_run_is_enough_with_surefire_3() {
 
 /// All executions of Surefire ask; later ones find the same list.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn several_executions_leave_out_the_same() {
     if !has_maven() {
         return;

@@ -199,6 +199,7 @@ fn what_fails_before_the_tests_is_a_failure_of_theirs() {
 
 /// Tests that need tests of other classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests_that_depend_on_other_classes_run_with_them() {
     if !has_maven() {
         return;
@@ -339,6 +340,7 @@ fn testng_is_selected_after_the_build() {
 
 /// The settings of a suite apply to its tests, whatever is proven.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn suites_are_run_whole() {
     if !has_maven() {
         return;
@@ -487,6 +489,7 @@ fn what_is_prepared_for_all_is_of_no_test_class() {
 
 /// Values that a class keeps in the suite also belong to those who read them.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_is_kept_in_a_suite_is_state() {
     if !has_maven() {
         return;

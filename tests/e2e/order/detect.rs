@@ -258,6 +258,7 @@ def test_other():
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_thread_that_runs_keeps_tests_from_forks() {
     let text = r#"
 import threading

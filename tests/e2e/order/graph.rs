@@ -47,6 +47,7 @@ fn the_graph_has_data_dependences_and_manifest_ones() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn schedules_keep_what_tests_depend_on() {
     with_tests(SUITE, |project| {
         order(&project, &["detect"]);

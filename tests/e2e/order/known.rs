@@ -107,12 +107,14 @@ fn what_cannot_be_read_is_named_and_searched_again() {
             other[at] = byte;
             other
         };
-        for (bytes, why) in [
+        let all = [
             (change(8, 9), "format 9, which a newer tamis wrote"),
             (change(60, sound[60] ^ 1), "is damaged"),
             (sound[..40].to_vec(), "is cut off"),
             (Vec::new(), "no file of dependences"),
-        ] {
+        ];
+        let few = if everything() { all.len() } else { 2 };
+        for (bytes, why) in all.into_iter().take(few) {
             fs_err::write(file, bytes).unwrap();
             let verify = project.tamis(&["store", "verify"]);
             assert_eq!(verify.code(), 1, "{}", verify.stdout);
@@ -131,6 +133,7 @@ fn what_cannot_be_read_is_named_and_searched_again() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_minimise_finds_is_kept_beside_the_rest() {
     with_state(|project| {
         let (code, _) = order(&project, &["minimise", "test_a.py::test_victim"]);
@@ -149,6 +152,7 @@ fn what_minimise_finds_is_kept_beside_the_rest() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_recorded_run_counts_as_one_of_the_search() {
     with_state(|mut project| {
         let reuses = "it need not be run again";

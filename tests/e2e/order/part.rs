@@ -107,6 +107,17 @@ const DEPENDENT: [&str; 6] = [
     "test_b.py::test_needs_other_module",
 ];
 
+/// Those to try.
+fn dependent_tests() -> &'static [&'static str] {
+    const FEW: [&str; 3] = [DEPENDENT[0], DEPENDENT[1], DEPENDENT[4]];
+    if everything() { &DEPENDENT } else { &FEW }
+}
+
+/// In how many shards to divide the suite.
+fn counts() -> std::ops::RangeInclusive<usize> {
+    if everything() { 2..=4 } else { 3..=3 }
+}
+
 fn with_suite(check: impl Fn(Project)) {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = Project::new(python, "\n-- .gitignore --\nleft.txt\n");
@@ -140,11 +151,11 @@ fn edit(project: &mut Project, test: &str) {
 #[test]
 fn known_setters_and_cleaners_run_with_the_tests_that_need_them() {
     with_suite(|mut project| {
-        let (code, json) = order(&project, &["detect"]);
+        let (code, json) = order(&project, &["detect", "--no-fresh"]);
         assert_eq!(code, 1, "{json:#}");
         // Forks share their files, so a search does not see who needs one.
-        for test in DEPENDENT
-            .into_iter()
+        for &test in dependent_tests()
+            .iter()
             .filter(|test| !test.ends_with("_file"))
         {
             edit(&mut project, test);
@@ -164,9 +175,10 @@ fn known_setters_and_cleaners_run_with_the_tests_that_need_them() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn it_is_said_for_whom_a_test_runs() {
     with_suite(|mut project| {
-        order(&project, &["detect"]);
+        order(&project, &["detect", "--no-fresh"]);
         edit(&mut project, "test_a.py::test_needs_global");
         let select = project.tamis(&["select", "--json"]);
         let json: Value = serde_json::from_str(&select.stdout).unwrap();
@@ -191,8 +203,8 @@ fn it_is_said_for_whom_a_test_runs() {
 #[test]
 fn shards_keep_together_what_depends_on_order() {
     with_suite(|mut project| {
-        order(&project, &["detect"]);
-        for of in 2..=4 {
+        order(&project, &["detect", "--no-fresh"]);
+        for of in counts() {
             project.write(
                 "state.py",
                 &format!(
@@ -216,7 +228,7 @@ fn shards_keep_together_what_depends_on_order() {
 #[test]
 fn without_a_search_a_part_is_green_too() {
     with_suite(|mut project| {
-        for test in DEPENDENT {
+        for &test in dependent_tests() {
             edit(&mut project, test);
             let done = project.tamis(&["run"]);
             let told = format!("{}{}", done.stdout, done.stderr);
@@ -317,7 +329,7 @@ fn a_test_that_flips_is_not_called_brittle() {
 #[test]
 fn each_shard_of_a_whole_run_is_green() {
     with_suite(|mut project| {
-        for of in 2..=4 {
+        for of in counts() {
             for index in 1..=of {
                 clean(&project);
                 let shard = format!("{index}/{of}");
@@ -340,9 +352,9 @@ fn shards_of_a_whole_run_bring_what_their_tests_need() {
         project.write("test_b.py", rest);
         project.write("test_c.py", &format!("import state\n\n\n{alone}"));
         project.commit("files");
-        order(&project, &["detect"]);
+        order(&project, &["detect", "--no-fresh"]);
         let mut brought = 0;
-        for of in 2..=4 {
+        for of in counts() {
             let mut seen = BTreeSet::new();
             for index in 1..=of {
                 clean(&project);

@@ -29,6 +29,7 @@ fn with_workers(options: &str, check: impl Fn(Project)) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn each_set_stays_on_one_worker_in_every_mode() {
     with_workers("-n 4", |mut project| {
         let plain = project.tamis(&["run", "--all"]);

@@ -329,6 +329,7 @@ fn many_writers_lose_nothing_and_the_ref_stays_small() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn many_writers_over_http() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "shared-store: git\nkeep: 100\n");

@@ -219,11 +219,15 @@ fn every_broken_answer_runs_more_and_fails_nothing() {
         project.run();
         github.upload(&project, run_of(&project, "push", "main", "o/r"));
         let mut modes = Vec::new();
-        for step in ["artifacts", "run", "zip", "blob"] {
-            for what in [
-                "401", "403", "404", "410", "429", "500", "loop", "null", "empty", "html",
-            ] {
-                modes.push(format!("{step}:{what}"));
+        let answers = [
+            "401", "403", "404", "410", "429", "500", "loop", "null", "empty", "html",
+        ];
+        // Each step and each answer; `.ci/all` tries each answer to each step.
+        for (at, what) in answers.into_iter().enumerate() {
+            for (number, step) in ["artifacts", "run", "zip", "blob"].into_iter().enumerate() {
+                if everything() || number == at % 4 {
+                    modes.push(format!("{step}:{what}"));
+                }
             }
         }
         let more = [

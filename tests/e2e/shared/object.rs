@@ -257,6 +257,7 @@ fn s3_of_moto() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn s3_of_moto_many_writers() {
     many_writers_lose_nothing(Service::Moto);
 }
@@ -291,6 +292,7 @@ fn google() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn google_many_writers() {
     many_writers_lose_nothing(Service::Gcs);
 }
@@ -348,6 +350,7 @@ fn damaged_files_are_named() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn gcs_what_a_search_found_is_shared() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = order::project(python, &Service::Gcs.url("/x"));

@@ -79,6 +79,7 @@ fn what_a_search_found_is_shared() {
 
 /// Two machines each see one test fail in a part; a third one knows of both.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_parts_found_comes_together() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "git");

@@ -1,5 +1,7 @@
 //! Secrets in all possible places at once: not a byte of them is printed, written, or sent.
 
+use bstr::ByteSlice;
+
 use super::git::add_origin;
 use super::*;
 
@@ -47,11 +49,7 @@ fn holds(folder: &Path, secret: &str) -> Option<PathBuf> {
             let view = tamis::exposed::matrix::decode(&texts[0]).unwrap();
             texts.push(format!("{view:?}").into_bytes());
         }
-        let found = |bytes: &Vec<u8>| {
-            bytes
-                .windows(secret.len())
-                .any(|text| text == secret.as_bytes())
-        };
+        let found = |bytes: &Vec<u8>| bytes.contains_str(secret);
         if texts.iter().any(found) {
             return Some(path);
         }
