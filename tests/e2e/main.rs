@@ -5,8 +5,7 @@
 //! `cargo test --test e2e -- --include-ignored`.
 //!
 //! Environment: with `TAMIS_E2E_PYTHON=3.8` only 3.8 stands for the other interpreters,
-//! `TAMIS_E2E_ALL=1` takes the large numbers (every system call, 64 writers, every edit of a
-//! case),
+//! `TAMIS_E2E_ALL=1` takes the large numbers (every system call, 64 writers),
 //! `TAMIS_E2E_PLAIN=1` checks only the table itself with plain pytest, and with `CI=true` a
 //! missing interpreter or package is a failure and not a skip.
 

@@ -144,7 +144,7 @@ impl Case {
 
         let mut wrong = self.check_base(&mut project);
         let base = project.snapshot();
-        for edit in self.tried() {
+        for edit in &self.edits {
             project.restore(&base);
             for change in &edit.changes {
                 change.apply(&mut project);
@@ -157,20 +157,6 @@ impl Case {
             );
         }
         assert!(wrong.is_empty(), "{python}\n{}", wrong.join("\n"));
-    }
-
-    /// The edits to try: all of them, or the first ones of each kind.
-    fn tried(&self) -> Vec<&Edit> {
-        let (mut failing, mut others) = (0, 0);
-        let edits = self.edits.iter().filter(|edit| {
-            let (count, most) = match edit.expect.fails() {
-                true => (&mut failing, FAILING),
-                false => (&mut others, OTHERS),
-            };
-            *count += 1;
-            *count <= most || everything()
-        });
-        edits.collect()
     }
 
     /// The first run: everything runs, with the outcomes of plain pytest.
@@ -228,13 +214,6 @@ impl Case {
         wrong
     }
 }
-
-/// Without `TAMIS_E2E_ALL` a case tries so many edits after which a test fails, which would be
-/// missed if it were left out.
-const FAILING: usize = 2;
-
-/// And so many of the others, which mostly show what is left out.
-const OTHERS: usize = 1;
 
 /// Whether to try all that a test could: `.ci/all` does.
 pub fn everything() -> bool {

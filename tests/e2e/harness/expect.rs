@@ -21,19 +21,6 @@ pub enum Expect {
     AtLeast(Vec<&'static str>),
 }
 
-impl Expect {
-    /// Whether it names a test that fails.
-    pub fn fails(&self) -> bool {
-        match self {
-            Expect::All => false,
-            Expect::AllBut(_, failing) => !failing.is_empty(),
-            Expect::Exactly(tests) | Expect::Between(tests, _) | Expect::AtLeast(tests) => {
-                !marked(tests).is_empty()
-            }
-        }
-    }
-}
-
 /// Every test of the project.
 pub const ALL: Expect = Expect::All;
 /// No test at all.
