@@ -7,9 +7,11 @@
 
 use std::fs::{File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use bstr::BString;
 use rustix::buffer::spare_capacity;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -158,6 +160,24 @@ fn too_large(bytes: u64, most: u64) -> Error {
     let (bytes, most) = (size(bytes), size(most));
     let why = format!("it has {bytes}; tamis reads at most {most}");
     Error::new(ErrorKind::FileTooLarge, why)
+}
+
+/// The names in a folder, sorted, and whether each is that of a folder; `None` if it cannot be
+/// read.
+pub(crate) fn names(dir: &Path) -> Option<Vec<(BString, bool)>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir).ok()? {
+        let entry = entry.ok()?;
+        let is_dir = entry.file_type().ok()?.is_dir();
+        names.push((BString::from(entry.file_name().into_vec()), is_dir));
+    }
+    names.sort();
+    Some(names)
+}
+
+/// Whether a folder of this name belongs to git or to tamis: that it is there says nothing.
+pub(crate) fn is_of_tools(name: &[u8]) -> bool {
+    name == b".git" || name == b".tamis"
 }
 
 /// A length for people: `3.0 GiB`.

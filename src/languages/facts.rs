@@ -7,7 +7,7 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::LANGUAGES;
 use super::python::cache::Cache;
+use crate::disk;
 use crate::history::{Entry, View};
 use crate::matrix::{Fingerprint, Unit};
 
@@ -238,17 +239,14 @@ impl<'a> Facts<'a> {
                 names
             }));
         }
-        let Ok(entries) = std::fs::read_dir(OsStr::from_bytes(dir)) else {
-            return Ok(None);
-        };
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry?;
-            let is_dir = entry.file_type()?.is_dir();
-            names.push((BString::from(entry.file_name().into_vec()), is_dir));
-        }
-        names.sort();
-        Ok(Some(names))
+        Ok(disk::names(Path::new(OsStr::from_bytes(dir))))
+    }
+
+    /// The names in a folder of the work tree, tracked or not.
+    pub(super) fn names_on_disk(&self, dir: &BStr) -> Option<Vec<(BString, bool)>> {
+        let dir = Path::new(OsStr::from_bytes(&self.root)).join(OsStr::from_bytes(dir));
+        let names = disk::names(&dir)?.into_iter();
+        Some(names.filter(|(name, _)| !disk::is_of_tools(name)).collect())
     }
 }
 

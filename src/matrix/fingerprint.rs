@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bstr::BString;
 use serde::{Deserialize, Serialize};
 
 /// A digest of a unit's content at a revision, 16 bytes.
@@ -35,6 +36,18 @@ impl Fingerprint {
         bytes[..len].copy_from_slice(&oid[..len]);
         bytes[15] = mode as u8;
         Fingerprint(bytes)
+    }
+
+    /// Of a folder: the sorted lines `f name` and `d name`, as agents compute it too. A name is
+    /// that of a folder if it is marked so.
+    pub fn of_listing(names: &[(BString, bool)]) -> Fingerprint {
+        let lines = names.iter().map(|(name, is_dir)| {
+            let kind: &[u8] = if *is_dir { b"d " } else { b"f " };
+            [kind, name.as_slice(), b"\n"].concat()
+        });
+        let mut lines: Vec<Vec<u8>> = lines.collect();
+        lines.sort();
+        Fingerprint::of_value(&lines.concat())
     }
 
     /// The fingerprint of a value that no tree holds (an environment

@@ -57,6 +57,7 @@ impl What {
             | What::Exists
             | What::Lookup
             | What::Dir
+            | What::Listing
             | What::Skeleton
             | What::Effects => "",
             What::Code(name)
@@ -123,6 +124,7 @@ fn what_of(kind: UnitKind, has_no_path: bool, name: &str) -> Option<What> {
         (UnitKind::Exists, WRITTEN) => What::Written,
         (UnitKind::Lookup, "") => What::Lookup,
         (UnitKind::Dir, "") => What::Dir,
+        (UnitKind::Listing, "") => What::Listing,
         (UnitKind::Skeleton, "") => What::Skeleton,
         (UnitKind::Effects, "") => What::Effects,
         (UnitKind::Code, _) => What::Code(name.into()),

@@ -107,6 +107,7 @@ fn any_what() -> impl Strategy<Value = (What, bool)> {
         What::AuditedFile,
         What::Exists,
         What::UntrackedExists,
+        What::Listing,
         What::Written,
         What::Lookup,
         What::Dir,

@@ -56,11 +56,13 @@ pub enum UnitKind {
     Reached = 17,
     /// A line of a source file that a program showed.
     Line = 18,
+    /// The names in a listed folder of the work tree, also those that git ignores.
+    Listing = 19,
 }
 
 impl UnitKind {
     /// Every kind, in the order of their units in a matrix.
-    pub const ALL: [UnitKind; 19] = [
+    pub const ALL: [UnitKind; 20] = [
         UnitKind::File,
         UnitKind::Exists,
         UnitKind::Lookup,
@@ -80,6 +82,7 @@ impl UnitKind {
         UnitKind::Other,
         UnitKind::Reached,
         UnitKind::Line,
+        UnitKind::Listing,
     ];
 
     /// The word used in reports and JSON.
@@ -104,6 +107,7 @@ impl UnitKind {
             UnitKind::Other => "other",
             UnitKind::Reached => "reached",
             UnitKind::Line => "line",
+            UnitKind::Listing => "listing",
         }
     }
 

@@ -33,6 +33,8 @@ pub enum What {
     Lookup,
     /// The entries of a folder.
     Dir,
+    /// The names in a folder of the work tree, also those that git ignores.
+    Listing,
     /// The body of the function with this qualified name.
     Code(Text),
     /// Everything outside function bodies.
@@ -207,17 +209,18 @@ pub struct Finds {
 pub(super) type Tag = u8;
 
 /// How many numbers there are.
-pub(super) const TAGS: usize = 41;
+pub(super) const TAGS: usize = 42;
 
 /// The first number of each kind, and after the last one [`TAGS`].
 const FIRST: [Tag; UnitKind::ALL.len() + 1] = [
-    0, 3, 6, 7, 8, 9, 10, 16, 17, 23, 25, 27, 29, 33, 34, 35, 38, 39, 40, 41,
+    0, 3, 6, 7, 8, 9, 10, 16, 17, 23, 25, 27, 29, 33, 34, 35, 38, 39, 40, 41, 42,
 ];
 
 impl What {
     pub(super) const UNTRACKED_FILE: Tag = 1;
     pub(super) const AUDITED_FILE: Tag = 2;
     pub(super) const UNTRACKED_EXISTS: Tag = 4;
+    pub(super) const LISTING: Tag = 41;
 
     pub(super) fn tag(&self) -> Tag {
         match self {
@@ -257,6 +260,7 @@ impl What {
             What::Other(_) => 38,
             What::Reached(_) => 39,
             What::Line(_) => 40,
+            What::Listing => What::LISTING,
         }
     }
 
@@ -292,6 +296,7 @@ impl What {
             | What::Written
             | What::Lookup
             | What::Dir
+            | What::Listing
             | What::Skeleton
             | What::Effects
             | What::Classes(_)
@@ -349,6 +354,7 @@ impl What {
             38 => return Some(What::Other(text.into())),
             39 => return Some(What::Reached(text.into())),
             40 => return Some(What::Line(text.into())),
+            What::LISTING => What::Listing,
             _ => return None,
         };
         text.is_empty().then_some(bare)
@@ -374,7 +380,7 @@ pub(super) fn kind_of(tag: Tag) -> UnitKind {
 
 /// Whether units of this number have a text.
 pub(super) fn has_text(tag: Tag) -> bool {
-    !matches!(tag, 0..=7 | 9 | 16 | 18..=21 | 24 | 26 | 28 | 29)
+    !matches!(tag, 0..=7 | 9 | 16 | 18..=21 | 24 | 26 | 28 | 29 | What::LISTING)
 }
 
 /// The numbers of a kind.

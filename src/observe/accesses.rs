@@ -327,7 +327,7 @@ impl Found<'_> {
                 for definition in met.filter_map(|unit| trace.definitions.get(unit)) {
                     if let Definition::File { path, .. }
                     | Definition::Exists { path, .. }
-                    | Definition::Dir { path } = definition
+                    | Definition::Dir { path, .. } = definition
                     {
                         reads(path.as_bstr(), node);
                     }

@@ -168,7 +168,7 @@ fn written_by<'a>(
 ) -> impl Iterator<Item = (usize, u64)> {
     let (path, listed) = match met {
         Definition::File { path, .. } | Definition::Exists { path, .. } => (Some(path), None),
-        Definition::Dir { path } => (Some(path), lists.get(path.as_bstr())),
+        Definition::Dir { path, .. } => (Some(path), lists.get(path.as_bstr())),
         _ => (None, None),
     };
     let start = path.map(|path| path.as_bstr());

@@ -84,6 +84,8 @@ pub enum Definition {
     },
     Dir {
         path: BString,
+        /// What was in it, also of what git ignores.
+        fingerprint: Option<Fingerprint>,
     },
     /// A module was handed to code that is not followed by its names.
     Module {

@@ -148,6 +148,7 @@ impl<'a> Touched<'a> {
             }
             UnitKind::File
             | UnitKind::Line
+            | UnitKind::Listing
             | UnitKind::Code
             | UnitKind::Skeleton
             | UnitKind::Binding
@@ -231,7 +232,10 @@ mod tests {
                     path.is_empty() || changed.strip_prefix(path.as_bytes())
                         .is_some_and(|rest| rest.starts_with(b"/"))
                 });
-                let is_untracked = matches!(unit.what, What::UntrackedFile | What::UntrackedExists);
+                let is_untracked = matches!(
+                    unit.what,
+                    What::UntrackedFile | What::UntrackedExists | What::Listing
+                );
                 let wanted = match unit.kind() {
                     _ if unit.is_outside() || is_untracked => continue,
                     UnitKind::Dist | UnitKind::Runtime | UnitKind::Env | UnitKind::Other => true,

@@ -83,6 +83,7 @@ impl CauseKind {
             | UnitKind::Lookup
             | UnitKind::Dir
             | UnitKind::Line
+            | UnitKind::Listing
             | UnitKind::Class => CauseKind::File,
             UnitKind::Dist
             | UnitKind::Runtime

@@ -268,7 +268,7 @@ mod tests {
         assert!(print("b").is_some() && print("a").is_none());
         let listed: Vec<_> = seen
             .listed
-            .iter()
+            .keys()
             .filter_map(|path| used.short(path))
             .collect();
         assert_eq!(listed, ["sub"]);

@@ -13,6 +13,9 @@ use crate::disk;
 use crate::history::blob_id;
 use crate::matrix::{Fingerprint, Mode};
 
+/// Below these lies what a process has open.
+const OF_PROCESSES: [&[u8]; 3] = [b"/proc/", b"/dev/fd/", b"/dev/std"];
+
 /// As the kernel.
 const MOST_LINKS: usize = 40;
 
@@ -52,6 +55,14 @@ impl Paths {
 
     /// Follows an absolute path; a link at its end only if asked.
     pub(super) fn follow(&mut self, path: &BStr, follow_last: bool) -> Way {
+        if OF_PROCESSES.iter().any(|top| path.starts_with(top)) {
+            // What it leads to depends on who asks.
+            return Way {
+                links: Vec::new(),
+                path: path.into(),
+                found: Found::Special,
+            };
+        }
         let (folder, last) = match path.rfind_byte(b'/') {
             Some(end) if end > 0 => (&path[..end], &path[end + 1..]),
             _ => return walk(path, follow_last),

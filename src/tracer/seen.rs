@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::{BStr, BString, ByteSlice};
 
-use super::paths::{Found, Way};
+use super::paths::{Found, Way, native};
+use crate::disk;
 use crate::matrix::Fingerprint;
 
 /// How much of a file counts.
@@ -36,8 +37,9 @@ pub(crate) struct Seen {
     pub files: BTreeMap<BString, Option<Fingerprint>>,
     /// What was looked for.
     pub exist: BTreeMap<BString, Found>,
-    /// Folders that were listed.
-    pub listed: BTreeSet<BString>,
+    /// Folders that were listed, and the fingerprint of what was in them then, without what
+    /// the test had written.
+    pub listed: BTreeMap<BString, Option<Fingerprint>>,
     /// What was written, made or removed.
     pub written: BTreeSet<BString>,
     /// Folders that the test made.
@@ -71,9 +73,18 @@ impl Seen {
 
     /// A folder was listed.
     pub(super) fn lists(&mut self, folder: BString) {
-        if !is_of_the_system(&folder) && !self.is_own(folder.as_bstr()) {
-            self.listed.insert(folder);
+        let is_known = self.listed.contains_key(&folder);
+        if is_known || is_of_the_system(&folder) || self.is_own(folder.as_bstr()) {
+            return;
         }
+        let names = disk::names(native(&folder)).map(|mut names| {
+            names.retain(|(name, _)| {
+                let path = BString::from([folder.as_slice(), b"/", name.as_slice()].concat());
+                !disk::is_of_tools(name) && !self.is_own(path.as_bstr())
+            });
+            Fingerprint::of_listing(&names)
+        });
+        self.listed.insert(folder, names);
     }
 
     /// Somebody is about to write at the end of a way. `print` tells what a file holds now.

@@ -117,8 +117,8 @@ fn units(told: &Written<'_>) -> Vec<(&'static str, Value, Value)> {
         };
         units.push(("exists", bytes(file.as_bstr()), found.into()));
     }
-    for folder in seen.listed.iter().filter(|folder| counts(folder.as_bstr())) {
-        units.push(("dir", bytes(folder.as_bstr()), Value::Null));
+    for (folder, print) in seen.listed.iter().filter(|(one, _)| counts(one.as_bstr())) {
+        units.push(("dir", bytes(folder.as_bstr()), value(*print)));
     }
     let (name, print) = &told.definition;
     units.push(("runtime", name.as_str().into(), value(Some(*print))));

@@ -97,6 +97,9 @@ ls listed
 test -e appears.txt && echo appeared
 test -d folder && echo folder
 cat missing/deep.txt
+for one in build/*; do echo "$one"; done
+cat 3< by_number.txt <&3
+cat /dev/stdin < redirected.txt
 wc -c < measured.txt
 stat -c %s stated.txt
 readlink pointer
@@ -165,6 +168,10 @@ python
 -- sorted.txt --
 b
 a
+-- by_number.txt --
+number
+-- redirected.txt --
+redirected
 -- unused.txt --
 unused
 -- folder_unused/u --
@@ -174,10 +181,11 @@ not this one
 -- .gitignore --
 made.txt
 ignored/
+build/
 "#;
 
 /// Edits, as a shell makes them, and whether the command has to run.
-const EDITS: [(&str, bool); 44] = [
+const EDITS: [(&str, bool); 48] = [
     ("true", false),
     ("echo x >> unused.txt", false),
     ("rm unused.txt", false),
@@ -222,6 +230,13 @@ const EDITS: [(&str, bool); 44] = [
     ("echo x >> by_python.txt", true),
     ("echo x >> sorted.txt", true),
     ("echo x > optional.conf", true),
+    ("mkdir build && echo x > build/new_test", true),
+    ("echo x >> by_number.txt", true),
+    ("echo x >> redirected.txt", true),
+    (
+        "mkdir -p folder_unused/ignored && echo x > folder_unused/ignored/y",
+        false,
+    ),
 ];
 
 #[test]

@@ -74,7 +74,16 @@ impl Closure for Files {
                 unit
             }
             Definition::Lookup { path } => run.placed(What::Lookup, path.as_bstr())?,
-            Definition::Dir { path } => run.placed(What::Dir, path.as_bstr())?,
+            Definition::Dir { path, fingerprint } => {
+                let mut unit = run.placed(What::Dir, path.as_bstr())?;
+                if let Some(fingerprint) = fingerprint
+                    && !unit.is_outside()
+                {
+                    unit.what = What::Listing;
+                    run.seen.insert(unit.clone(), *fingerprint);
+                }
+                unit
+            }
             Definition::Env { name, fingerprint } => {
                 // A process that a test started may be given another value: then
                 // the test's code has made it, from what the test was given.

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use bstr::{BStr, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 
 use crate::history::Entry;
 use crate::languages::facts::is_outside;
@@ -28,9 +28,14 @@ pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
             }
             () => file(facts, unit.path())?,
         },
-        What::Exists | What::UntrackedExists | What::Dir if is_late(facts, unit) => Value::Late,
+        What::Exists | What::UntrackedExists | What::Dir | What::Listing
+            if is_late(facts, unit) =>
+        {
+            Value::Late
+        }
         What::Exists | What::UntrackedExists => exists(facts, unit.path())?,
-        What::Dir => listing(facts, unit.path())?,
+        What::Dir => listing(facts.names(unit.path())?.as_deref()),
+        What::Listing => listing(facts.names_on_disk(unit.path()).as_ref()),
         What::Line(number) => line(facts, unit.path(), number)?,
         What::Dist(_)
         | What::Plugins
@@ -48,7 +53,10 @@ pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
 /// tests run, and perhaps not here.
 fn is_late(facts: &Facts<'_>, unit: &Unit) -> bool {
     let elsewhere = matches!(facts.environment(), Environment::Elsewhere);
-    let is_untracked = matches!(unit.what, What::UntrackedFile | What::UntrackedExists);
+    let is_untracked = matches!(
+        unit.what,
+        What::UntrackedFile | What::UntrackedExists | What::Listing
+    );
     elsewhere && (is_untracked || unit.is_outside())
 }
 
@@ -169,19 +177,11 @@ fn exists(facts: &Facts<'_>, path: &BStr) -> Result<Value> {
 }
 
 /// The sorted lines `f name` and `d name`, as agents compute it too.
-fn listing(facts: &Facts<'_>, dir: &BStr) -> Result<Value> {
-    let Some(names) = facts.names(dir)? else {
-        return Ok(Value::Known(Fingerprint::MISSING));
-    };
-    let mut lines: Vec<Vec<u8>> = names
-        .iter()
-        .map(|(name, is_dir)| {
-            let kind: &[u8] = if *is_dir { b"d " } else { b"f " };
-            [kind, name.as_slice(), b"\n"].concat()
-        })
-        .collect();
-    lines.sort();
-    Ok(Value::Known(Fingerprint::of_value(&lines.concat())))
+fn listing(names: Option<&Vec<(BString, bool)>>) -> Value {
+    Value::Known(match names {
+        None => Fingerprint::MISSING,
+        Some(names) => Fingerprint::of_listing(names),
+    })
 }
 
 fn unknown(path: &BStr) -> Value {

@@ -162,7 +162,7 @@ proptest! {
             prop_assert_eq!(view.find(unit), Some(id));
             prop_assert!(view.is(id, &unit.what));
             prop_assert!(!view.is(id, &What::Code("no such name".into())));
-            let untracked = [What::UntrackedFile, What::UntrackedExists];
+            let untracked = [What::UntrackedFile, What::UntrackedExists, What::Listing];
             prop_assert_eq!(view.is_untracked(id), untracked.contains(&unit.what));
             prop_assert_eq!(view.fingerprint(id), *print);
             prop_assert_eq!((view.kind(id), view.path(id)), (unit.kind(), unit.path()));

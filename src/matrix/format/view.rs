@@ -212,7 +212,7 @@ impl MatrixView {
     pub fn is_untracked(&self, id: UnitId) -> bool {
         matches!(
             self.units.tag(id),
-            What::UNTRACKED_FILE | What::UNTRACKED_EXISTS
+            What::UNTRACKED_FILE | What::UNTRACKED_EXISTS | What::LISTING
         )
     }
 

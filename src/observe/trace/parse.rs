@@ -203,6 +203,7 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
         },
         "dir" => Definition::Dir {
             path: path_of(path)?,
+            fingerprint: fingerprint(value)?,
         },
         "module" => Definition::Module {
             path: path_of(path)?,
