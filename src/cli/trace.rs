@@ -10,6 +10,7 @@ use crate::count::counted;
 use crate::error::{Error, Exit};
 use crate::matrix::Outcome;
 use crate::report::Report;
+use crate::run::listen_to_interrupts;
 use crate::tracer::Plan;
 
 /// Run commands that are tests, and write down what they use.
@@ -21,25 +22,31 @@ pub(crate) struct TraceArgs {
 
 pub(crate) fn run(args: &TraceArgs, _globals: &Globals, report: &Report) -> Result<Exit, Error> {
     let plan = Plan::load(&args.plan)?;
-    let is_one = plan.tests.len() + plan.left_out.len() == 1;
-    let ended = plan.run(|test, traced, outcome| {
-        if let (Outcome::Error, Some(why)) = (outcome, &traced.seen.incomplete) {
-            report.warning(format!("{}: {why}", test.id));
+    listen_to_interrupts();
+    let is_one = plan.tests.len() == 1;
+    let ended = plan.run(|test, ran| {
+        let (id, traced) = (&test.id, &ran.traced);
+        if let (Outcome::Error, Some(why)) = (ran.outcome, &traced.seen.incomplete) {
+            report.warning(format!("{id}: {why}"));
         }
-        if traced.left > 0 {
+        if traced.left > 0 && !traced.timed_out {
             let left = counted(traced.left, "program");
-            let id = &test.id;
             report.warning(format!("{id} left {left} running, which tamis ended"));
         }
+        if is_one && traced.timed_out {
+            report.warning(format!("the time of {id} was up"));
+        }
         if !is_one {
-            let id = &test.id;
             let seconds = traced.duration.as_secs_f64();
-            let why = if traced.timed_out {
+            let up = if traced.timed_out {
                 ", its time was up"
             } else {
                 ""
             };
-            report.note(format!("{id} {} in {seconds:.1} s{why}", outcome.past()));
+            let because = ran.because.as_ref();
+            let because = because.map_or_else(String::new, |why| format!("; it ran because {why}"));
+            let past = ran.outcome.past();
+            report.note(format!("{id} {past} in {seconds:.1} s{up}{because}"));
         }
     })?;
     Ok(Exit(ended.status() as u8))

@@ -283,6 +283,8 @@ fn commands_that_are_tests_are_read_and_mistakes_get_their_place() {
         ("  - {id: a, rum: x}\n", "did you mean `run`"),
         ("  - {id: a}\n", "needs an `id` and a `run`"),
         ("  - {id: a, run: \"'x\"}\n", "a quote is not closed"),
+        ("  - {id: a, run: x && y}\n", "no shell runs"),
+        ("  - {id: a, run: A=1 x}\n", "no shell runs"),
         ("  - {id: a, run: []}\n", "the command is empty"),
         ("  - {id: a, run: x, cwd: ../b}\n", "without `..`"),
         ("  []\n", "the list is empty"),

@@ -88,6 +88,16 @@ impl<'de> Visitor<'de> for TestVisitor {
     }
 }
 
+/// Whether only a shell can have been meant.
+fn is_for_shell(words: &[String]) -> bool {
+    const SIGNS: [&str; 7] = ["&&", "||", "|", ";", ">", ">>", "<"];
+    let sets = |word: &String| {
+        word.split_once('=')
+            .is_some_and(|(name, _)| !name.contains('/'))
+    };
+    words.first().is_some_and(sets) || words.iter().any(|word| SIGNS.contains(&word.as_str()))
+}
+
 /// The words of a command: a list, or text that is split as a shell does.
 struct Words;
 
@@ -108,6 +118,9 @@ impl<'de> Visitor<'de> for Words {
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
         match shell_words::split(text) {
+            Ok(words) if is_for_shell(&words) => Err(E::custom(format!(
+                "no shell runs `{text}`; write `sh -c '…'` for one"
+            ))),
             Ok(words) if !words.is_empty() => Ok(words),
             Ok(_) => Err(E::custom("the command is empty")),
             Err(_) => Err(E::custom(format!("a quote is not closed in `{text}`"))),

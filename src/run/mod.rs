@@ -34,7 +34,7 @@ pub(crate) fn was_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-fn listen_to_interrupts() {
+pub(crate) fn listen_to_interrupts() {
     // If there already is a handler, it is this one.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
 }

@@ -1,12 +1,15 @@
 //! What each system call means for the files of a test.
 
 use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BString, ByteSlice};
 
-use super::filter::NATIVE;
-use super::notices::{Notice, bytes, text};
+use super::caller::Caller;
+use super::filter::{FCHMODAT2, NATIVE};
+use super::notices::{Notice, bytes};
+use super::peers::Peers;
 use crate::disk;
 use crate::tracer::paths::{Found, Paths, Way, fingerprint, native};
 use crate::tracer::seen::{Seen, Use, Write};
@@ -20,18 +23,12 @@ const HEAD: usize = 4096;
 /// Scripts can be interpreted by scripts.
 const MOST_INTERPRETERS: usize = 5;
 
-/// A thread, as a call finds it.
-struct Caller<'n> {
-    notice: &'n Notice,
-}
-
 /// What one test's calls came to.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub seen: Seen,
-    paths: Paths,
-    /// Whether a process of the test offers a service.
-    serves: bool,
+    pub(super) paths: Paths,
+    pub(super) peers: Peers,
 }
 
 /// What becomes of a call.
@@ -43,6 +40,13 @@ pub(super) enum Answer {
 }
 
 impl Calls {
+    /// The test begins in this folder.
+    pub(super) fn begins_in(&mut self, folder: &Path) {
+        let folder = BString::from(folder.as_os_str().as_bytes());
+        let way = self.paths.follow(folder.as_bstr(), true);
+        self.seen.used(&way, Use::Existence);
+    }
+
     /// Takes in a call, which happens after that; `waits` says whether it still will.
     pub(super) fn take(&mut self, notice: &Notice, waits: impl Fn() -> bool) -> Answer {
         if notice.architecture != NATIVE {
@@ -64,49 +68,70 @@ impl Calls {
 
     fn call(&mut self, caller: &Caller<'_>) -> Option<()> {
         let here = libc::AT_FDCWD;
-        let (number, of) = (caller.notice.number, |at: usize| caller.number(at));
-        match number {
+        let of = |at: usize| caller.number(at);
+        match caller.notice.number {
             libc::SYS_openat => self.open(caller, of(0), 1, of(2)),
-            libc::SYS_openat2 => {
-                let how = bytes(caller.notice.thread, caller.notice.arguments[2], 8).ok()?;
-                let flags = u64::from_le_bytes(how.try_into().ok()?);
-                self.open(caller, of(0), 1, flags as i32)
-            }
+            libc::SYS_openat2 => self.open_how(caller),
             libc::SYS_newfstatat => {
                 self.look(caller, of(0), 1, of(3) & libc::AT_SYMLINK_NOFOLLOW == 0)
             }
             libc::SYS_statx => self.look(caller, of(0), 1, of(2) & libc::AT_SYMLINK_NOFOLLOW == 0),
-            libc::SYS_faccessat | libc::SYS_faccessat2 => self.exists(caller, of(0), 1),
+            libc::SYS_faccessat | libc::SYS_faccessat2 => self.access(caller, of(0), 1, of(2)),
             libc::SYS_readlinkat => self.look(caller, of(0), 1, false),
             libc::SYS_execve => self.execute(caller, here, 0),
             libc::SYS_execveat => self.execute(caller, of(0), 1),
-            libc::SYS_unlinkat => self.remove(caller, of(0), 1),
-            libc::SYS_renameat | libc::SYS_renameat2 => self.rename(caller, (of(0), 1), (of(2), 3)),
-            libc::SYS_linkat => self.link(caller, (of(0), 1), (of(2), 3)),
-            libc::SYS_symlinkat => self.make(caller, of(1), 2, Write::Changed),
-            libc::SYS_mkdirat => self.make(caller, of(0), 1, Write::Folder),
-            libc::SYS_mknodat => self.make(caller, of(0), 1, Write::Changed),
-            libc::SYS_truncate => self.make(caller, here, 0, Write::Changed),
+            libc::SYS_unlinkat => self.remove(caller, (of(0), 1), of(2) & libc::AT_REMOVEDIR != 0),
+            libc::SYS_renameat => self.rename(caller, (of(0), 1), (of(2), 3), 0),
+            libc::SYS_renameat2 => self.rename(caller, (of(0), 1), (of(2), 3), of(4) as u32),
+            libc::SYS_linkat => self.link(caller, (of(0), 1), (of(2), 3), of(4)),
+            libc::SYS_symlinkat => self.make(caller, (of(1), 2), Write::Changed),
+            libc::SYS_mkdirat => self.make(caller, (of(0), 1), Write::Folder),
+            libc::SYS_mknodat => self.make(caller, (of(0), 1), Write::Changed),
+            libc::SYS_truncate => self.change(caller, (here, 0)),
+            libc::SYS_fchmodat | FCHMODAT2 => self.change(caller, (of(0), 1)),
             libc::SYS_getdents64 => self.list(caller),
-            libc::SYS_connect | libc::SYS_bind => self.peer(
-                caller,
-                caller.notice.arguments[1],
-                caller.notice.arguments[2],
-            ),
-            libc::SYS_sendto => self.peer(
-                caller,
-                caller.notice.arguments[4],
-                caller.notice.arguments[5],
-            ),
-            libc::SYS_unshare => self.unshare(of(0)),
+            libc::SYS_connect
+            | libc::SYS_bind
+            | libc::SYS_sendto
+            | libc::SYS_sendmsg
+            | libc::SYS_sendmmsg => self.talk(caller),
+            libc::SYS_unshare | libc::SYS_clone => self.unshare(caller.notice.arguments[0]),
+            libc::SYS_clone3 => {
+                let flags = bytes(caller.notice.thread, caller.notice.arguments[0], 8).ok()?;
+                self.unshare(u64::from_le_bytes(flags.try_into().ok()?))
+            }
+            _ => self.asks_for(caller),
+        }
+    }
+
+    /// Calls that fail where nothing is.
+    fn asks_for(&mut self, caller: &Caller<'_>) -> Option<()> {
+        let here = libc::AT_FDCWD;
+        match caller.notice.number {
+            libc::SYS_chdir
+            | libc::SYS_statfs
+            | libc::SYS_getxattr
+            | libc::SYS_listxattr
+            | libc::SYS_setxattr
+            | libc::SYS_removexattr => self.exists(caller, here, 0, true),
+            libc::SYS_lgetxattr
+            | libc::SYS_llistxattr
+            | libc::SYS_lsetxattr
+            | libc::SYS_lremovexattr => self.exists(caller, here, 0, false),
+            libc::SYS_fchownat | libc::SYS_utimensat | libc::SYS_name_to_handle_at => {
+                self.exists(caller, caller.number(0), 1, true)
+            }
+            libc::SYS_inotify_add_watch => self.exists(caller, here, 1, true),
             libc::SYS_open_by_handle_at
+            | libc::SYS_open_tree
+            | libc::SYS_move_mount
+            | libc::SYS_fsmount
+            | libc::SYS_mount_setattr
             | libc::SYS_chroot
             | libc::SYS_pivot_root
             | libc::SYS_mount
-            | libc::SYS_setns => {
-                self.seen.doubt("a process changed what paths mean");
-                Some(())
-            }
+            | libc::SYS_umount2
+            | libc::SYS_setns => self.other_paths(),
             _ => self.older(caller),
         }
     }
@@ -123,14 +148,21 @@ impl Calls {
             }
             libc::SYS_stat => self.look(caller, here, 0, true),
             libc::SYS_lstat | libc::SYS_readlink => self.look(caller, here, 0, false),
-            libc::SYS_access => self.exists(caller, here, 0),
-            libc::SYS_unlink | libc::SYS_rmdir => self.remove(caller, here, 0),
-            libc::SYS_rename => self.rename(caller, (here, 0), (here, 1)),
-            libc::SYS_link => self.link(caller, (here, 0), (here, 1)),
-            libc::SYS_symlink => self.make(caller, here, 1, Write::Changed),
-            libc::SYS_mkdir => self.make(caller, here, 0, Write::Folder),
-            libc::SYS_mknod => self.make(caller, here, 0, Write::Changed),
+            libc::SYS_access => self.access(caller, here, 0, caller.number(1)),
+            libc::SYS_unlink => self.remove(caller, (here, 0), false),
+            libc::SYS_rmdir => self.remove(caller, (here, 0), true),
+            libc::SYS_rename => self.rename(caller, (here, 0), (here, 1), 0),
+            libc::SYS_link => self.link(caller, (here, 0), (here, 1), 0),
+            libc::SYS_symlink => self.make(caller, (here, 1), Write::Changed),
+            libc::SYS_mkdir => self.make(caller, (here, 0), Write::Folder),
+            libc::SYS_mknod => self.make(caller, (here, 0), Write::Changed),
+            libc::SYS_chmod => self.change(caller, (here, 0)),
             libc::SYS_getdents => self.list(caller),
+            libc::SYS_chown | libc::SYS_utime | libc::SYS_utimes => {
+                self.exists(caller, here, 0, true)
+            }
+            libc::SYS_lchown => self.exists(caller, here, 0, false),
+            libc::SYS_futimesat => self.exists(caller, caller.number(0), 1, true),
             _ => self.unknown(),
         }
     }
@@ -146,10 +178,43 @@ impl Calls {
         Some(())
     }
 
-    /// Where the path in an argument leads; an empty one leads nowhere.
-    fn way(&mut self, caller: &Caller<'_>, dir: i32, at: usize, follow: bool) -> Option<Way> {
+    /// What some processes of the test see as another tree of files.
+    fn unshare(&mut self, flags: u64) -> Option<()> {
+        match flags & (libc::CLONE_NEWNS | libc::CLONE_NEWUSER) as u64 {
+            0 => Some(()),
+            _ => self.other_paths(),
+        }
+    }
+
+    fn other_paths(&mut self) -> Option<()> {
+        self.seen.doubt("a process changed what paths mean");
+        Some(())
+    }
+
+    /// Where the path in an argument leads.
+    pub(super) fn way(
+        &mut self,
+        caller: &Caller<'_>,
+        dir: i32,
+        at: usize,
+        follow: bool,
+    ) -> Option<Way> {
         let path = caller.path(dir, at)?;
-        Some(self.paths.follow(path.as_bstr(), follow))
+        Some(match path.is_empty() {
+            true => Way::nowhere(),
+            false => self.paths.follow(path.as_bstr(), follow),
+        })
+    }
+
+    /// `openat2`, which has its flags in a structure.
+    fn open_how(&mut self, caller: &Caller<'_>) -> Option<()> {
+        let how = bytes(caller.notice.thread, caller.notice.arguments[2], 24).ok()?;
+        let number = |at: usize| Some(u64::from_le_bytes(how[at..at + 8].try_into().ok()?));
+        let (flags, resolve) = (number(0)?, number(16)?);
+        if resolve & libc::RESOLVE_IN_ROOT != 0 {
+            self.other_paths()?;
+        }
+        self.open(caller, caller.number(0), 1, flags as i32)
     }
 
     fn open(&mut self, caller: &Caller<'_>, dir: i32, at: usize, flags: i32) -> Option<()> {
@@ -169,7 +234,11 @@ impl Calls {
             return Some(());
         }
         let replaces = flags & libc::O_TRUNC != 0 && flags & FOR_WRITING != 0;
-        let how = match replaces && flags & libc::O_EXCL == 0 {
+        let works = || match way.found {
+            Found::Missing => caller.may_change_folder_of(&way),
+            _ => caller.may_write(&way),
+        };
+        let how = match replaces && flags & libc::O_EXCL == 0 && works() {
             true => Write::Replaced,
             false => Write::Changed,
         };
@@ -188,54 +257,20 @@ impl Calls {
         Some(())
     }
 
-    fn exists(&mut self, caller: &Caller<'_>, dir: i32, at: usize) -> Option<()> {
+    fn exists(&mut self, caller: &Caller<'_>, dir: i32, at: usize, follow: bool) -> Option<()> {
+        let way = self.way(caller, dir, at, follow)?;
+        self.seen.used(&way, Use::Existence);
+        Some(())
+    }
+
+    /// Whether a file can be read, written or run is part of what it is.
+    fn access(&mut self, caller: &Caller<'_>, dir: i32, at: usize, mode: i32) -> Option<()> {
         let way = self.way(caller, dir, at, true)?;
-        self.seen.used(&way, Use::Existence);
-        Some(())
-    }
-
-    fn remove(&mut self, caller: &Caller<'_>, dir: i32, at: usize) -> Option<()> {
-        let way = self.way(caller, dir, at, false)?;
-        self.seen.used(&way, Use::Existence);
-        if way.found != Found::Missing {
-            self.seen.writes(&way, Write::Replaced, fingerprint);
-        }
-        self.paths.forget();
-        Some(())
-    }
-
-    fn make(&mut self, caller: &Caller<'_>, dir: i32, at: usize, how: Write) -> Option<()> {
-        let way = self.way(caller, dir, at, how == Write::Changed)?;
-        match how == Write::Folder && way.found != Found::Missing {
-            // It fails.
-            true => self.seen.used(&way, Use::Existence),
-            false => self.seen.writes(&way, how, fingerprint),
-        }
-        self.paths.forget();
-        Some(())
-    }
-
-    fn rename(&mut self, caller: &Caller<'_>, from: (i32, usize), to: (i32, usize)) -> Option<()> {
-        let from = self.way(caller, from.0, from.1, false)?;
-        let to = self.way(caller, to.0, to.1, false)?;
-        self.seen.used(&from, Use::Content);
-        if from.found == Found::Dir {
-            self.seen.moves_folder(&from.path, &to.path);
-        }
-        if from.found != Found::Missing {
-            self.seen.writes(&from, Write::Replaced, fingerprint);
-            self.seen.writes(&to, Write::Replaced, fingerprint);
-        }
-        self.paths.forget();
-        Some(())
-    }
-
-    fn link(&mut self, caller: &Caller<'_>, from: (i32, usize), to: (i32, usize)) -> Option<()> {
-        let from = self.way(caller, from.0, from.1, false)?;
-        let to = self.way(caller, to.0, to.1, false)?;
-        self.seen.used(&from, Use::Content);
-        self.seen.writes(&to, Write::Changed, fingerprint);
-        self.paths.forget();
+        let how = match mode {
+            libc::F_OK => Use::Existence,
+            _ => Use::Content,
+        };
+        self.seen.used(&way, how);
         Some(())
     }
 
@@ -262,109 +297,6 @@ impl Calls {
             self.seen.lists(folder);
         }
         Some(())
-    }
-
-    /// Whom a process talks to, or as whom it lets others talk to it.
-    fn peer(&mut self, caller: &Caller<'_>, address: u64, length: u64) -> Option<()> {
-        let length = usize::try_from(length).ok()?.min(128);
-        if length < 2 {
-            return Some(());
-        }
-        let told = bytes(caller.notice.thread, address, length).ok()?;
-        let family = i32::from(u16::from_le_bytes([told[0], told[1]]));
-        let binds = caller.notice.number == libc::SYS_bind;
-        match family {
-            libc::AF_UNIX => self.local_peer(caller, &told[2..], binds),
-            libc::AF_INET | libc::AF_INET6 if binds => {
-                self.serves = true;
-                Some(())
-            }
-            libc::AF_INET | libc::AF_INET6 => {
-                let is_here = match family {
-                    libc::AF_INET => told.get(4) == Some(&127),
-                    _ => told.get(8..24) == Some(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
-                };
-                if !(is_here && self.serves) {
-                    self.seen.doubt("it used the network");
-                }
-                Some(())
-            }
-            _ => Some(()),
-        }
-    }
-
-    fn local_peer(&mut self, caller: &Caller<'_>, name: &[u8], binds: bool) -> Option<()> {
-        let end = name.find_byte(0).unwrap_or(name.len());
-        if end == 0 {
-            // A name in no folder.
-            self.serves |= binds;
-            if !binds && !self.serves {
-                self.seen.doubt("it talked to another program");
-            }
-            return Some(());
-        }
-        let path = BString::from(&name[..end]);
-        let path = match path.starts_with(b"/") {
-            true => path,
-            false => caller.below(libc::AT_FDCWD, path.as_bstr())?,
-        };
-        let way = self.paths.follow(path.as_bstr(), true);
-        if binds {
-            self.seen.writes(&way, Write::Changed, fingerprint);
-            return Some(());
-        }
-        self.seen.used(&way, Use::Existence);
-        if way.found != Found::Missing && !self.seen.is_own(way.path.as_bstr()) {
-            self.seen
-                .doubt(format!("it talked to the program behind {}", way.path));
-        }
-        Some(())
-    }
-
-    fn unshare(&mut self, flags: i32) -> Option<()> {
-        if flags & (libc::CLONE_NEWNS | libc::CLONE_NEWUSER) != 0 {
-            self.seen.doubt("a process changed what paths mean");
-        }
-        Some(())
-    }
-}
-
-impl Caller<'_> {
-    /// An argument that is a number of 32 bits.
-    fn number(&self, at: usize) -> i32 {
-        self.notice.arguments[at] as i32
-    }
-
-    /// The path in an argument, absolute.
-    fn path(&self, dir: i32, at: usize) -> Option<BString> {
-        let path = text(self.notice.thread, self.notice.arguments[at]).ok()?;
-        match path.starts_with(b"/") {
-            true => Some(path.into()),
-            // A program in an open file.
-            false if path.is_empty() => self.open_file(dir),
-            false => self.below(dir, path.as_bstr()),
-        }
-    }
-
-    fn below(&self, dir: i32, path: &BStr) -> Option<BString> {
-        let mut whole = match dir {
-            libc::AT_FDCWD => self.link("cwd")?,
-            dir => self.open_file(dir)?,
-        };
-        whole.push(b'/');
-        whole.extend_from_slice(path);
-        Some(whole)
-    }
-
-    /// The path of an open file.
-    fn open_file(&self, number: i32) -> Option<BString> {
-        self.link(&format!("fd/{number}"))
-    }
-
-    fn link(&self, name: &str) -> Option<BString> {
-        let link = format!("/proc/{}/{name}", self.notice.thread);
-        let target = std::fs::read_link(link).ok()?;
-        Some(target.into_os_string().into_vec().into())
     }
 }
 

@@ -15,15 +15,13 @@ use crate::matrix::Fingerprint;
 pub(super) const ALL: &str = "*";
 
 /// Those that differ between shells, terminals or CI jobs, and tell nothing about a program.
-/// The same as of the collector in Python (`envvars.py`).
+/// The same as of the collector in Python (`envvars.py`), without those of pytest and of
+/// coverage tools: a command may start these.
 const VOLATILE: &str = "
     _ COLUMNS LINES SHLVL PWD OLDPWD WINDOWID TERM_SESSION_ID TERM_PROGRAM_VERSION
     TMUX TMUX_PANE STY SSH_AUTH_SOCK SSH_AGENT_PID SSH_CLIENT SSH_CONNECTION SSH_TTY
     DBUS_SESSION_BUS_ADDRESS XDG_SESSION_ID XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY
     XAUTHORITY GPG_AGENT_INFO HOSTNAME INVOCATION_ID JOURNAL_STREAM MAIL
-    PYTEST_CURRENT_TEST PYTEST_XDIST_WORKER PYTEST_XDIST_WORKER_COUNT
-    PYTEST_XDIST_TESTRUNUID PYTEST_PLUGINS PYTEST_ADDOPTS PYTEST_VERSION
-    COV_CORE_SOURCE COV_CORE_CONFIG COV_CORE_DATAFILE COV_CORE_BRANCH COV_CORE_CONTEXT
     CI_JOB_ID CI_JOB_NAME CI_JOB_TOKEN CI_JOB_URL CI_PIPELINE_ID CI_PIPELINE_IID
     CI_PIPELINE_URL CI_COMMIT_SHA CI_COMMIT_SHORT_SHA CI_COMMIT_BEFORE_SHA
     CI_COMMIT_MESSAGE CI_COMMIT_TITLE CI_COMMIT_DESCRIPTION CI_COMMIT_TIMESTAMP
@@ -50,7 +48,12 @@ const OF_SERVICES: [&str; 7] = [
 ];
 
 /// Below these lie the programs of the system, which serve everybody.
-const OF_SYSTEM: [&str; 5] = ["/usr/", "/lib", "/bin/", "/sbin/", "/etc/"];
+const OF_SYSTEM: [&str; 7] = [
+    "/usr/", "/lib/", "/lib32/", "/lib64/", "/bin/", "/sbin/", "/etc/",
+];
+
+/// But not below this.
+const LOCAL: &str = "/usr/local/";
 
 /// Larger files are not searched: they count as if they named all.
 const LARGEST: u64 = 64 << 20;
@@ -67,28 +70,44 @@ pub(crate) fn of_all(variables: impl Iterator<Item = (OsString, OsString)>) -> F
     Fingerprint::of_value(&lines.concat())
 }
 
-/// The volatile variables of CI services that a file spells which the test used: it may have
-/// read them.
-pub(super) fn spelled(seen: &Seen) -> BTreeSet<&'static str> {
+/// The volatile variables of CI services that the words of the command spell, or a file which
+/// the test used: it may have read them.
+pub(super) fn spelled(seen: &Seen, words: &[Vec<u8>]) -> BTreeSet<&'static str> {
     let names = VOLATILE.split_whitespace();
     let names = names.filter(|name| OF_SERVICES.iter().any(|one| name.starts_with(one)));
     let names: Vec<&'static str> = names.collect();
     let mut found = BTreeSet::new();
-    for path in seen.files.keys().filter(|path| !is_of_system(path)) {
-        let size = std::fs::metadata(native(path)).map_or(0, |here| here.len());
-        if size > LARGEST {
-            return names.into_iter().collect();
-        }
-        let content = disk::read(native(path)).unwrap_or_default();
+    let mut look = |content: &[u8]| {
         if OF_SERVICES.iter().any(|one| content.contains_str(one)) {
-            found.extend(names.iter().filter(|name| content.contains_str(name)));
+            found.extend(
+                names
+                    .iter()
+                    .copied()
+                    .filter(|name| content.contains_str(name)),
+            );
+        }
+    };
+    for word in words {
+        look(word);
+    }
+    for path in seen.files.keys().filter(|path| !is_of_system(path)) {
+        let here = std::fs::symlink_metadata(native(path));
+        if here.as_ref().is_ok_and(|here| here.is_symlink()) {
+            // What it leads to is among the files.
+            continue;
+        }
+        let is_small = here.is_ok_and(|here| here.len() <= LARGEST);
+        match disk::read(native(path)) {
+            Ok(content) if is_small => look(&content),
+            // Nobody knows what it spelled.
+            _ => return names.into_iter().collect(),
         }
     }
     found
 }
 
 fn is_of_system(path: &BString) -> bool {
-    OF_SYSTEM.iter().any(|top| path.starts_with_str(top))
+    OF_SYSTEM.iter().any(|top| path.starts_with_str(top)) && !path.starts_with_str(LOCAL)
 }
 
 #[cfg(test)]
@@ -101,7 +120,9 @@ mod tests {
         let start = python.find("VOLATILE = frozenset(").unwrap();
         let theirs = python[start..].split("\"\"\"").nth(1).unwrap();
         let set = |text: &'static str| text.split_whitespace().collect::<BTreeSet<_>>();
-        assert_eq!(set(VOLATILE), set(theirs));
+        let mut theirs = set(theirs);
+        theirs.retain(|name| !name.starts_with("PYTEST_") && !name.starts_with("COV_"));
+        assert_eq!(set(VOLATILE), theirs);
     }
 
     #[test]
@@ -121,6 +142,11 @@ mod tests {
         std::fs::write(&script, "echo ${GITHUB_REF:-none}").unwrap();
         let mut seen = Seen::default();
         seen.files.insert(script.to_str().unwrap().into(), None);
-        assert_eq!(spelled(&seen), BTreeSet::from(["GITHUB_REF"]));
+        assert_eq!(spelled(&seen, &[]), BTreeSet::from(["GITHUB_REF"]));
+        let words = [b"echo $CI_JOB_ID".to_vec()];
+        assert_eq!(
+            spelled(&Seen::default(), &words),
+            BTreeSet::from(["CI_JOB_ID"])
+        );
     }
 }

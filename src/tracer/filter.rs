@@ -53,9 +53,37 @@ const CALLS: &[c_long] = &[
     libc::SYS_chroot,
     libc::SYS_pivot_root,
     libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsmount,
+    libc::SYS_mount_setattr,
     libc::SYS_setns,
     libc::SYS_unshare,
+    libc::SYS_clone,
+    libc::SYS_clone3,
+    libc::SYS_chdir,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_statfs,
+    libc::SYS_inotify_add_watch,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
 ];
+
+/// `fchmodat2`, of Linux 6.6.
+pub(super) const FCHMODAT2: c_long = 452;
 
 /// The same in the form without a directory, which newer architectures lack.
 #[cfg(target_arch = "x86_64")]
@@ -74,6 +102,12 @@ const OLDER: &[c_long] = &[
     libc::SYS_mkdir,
     libc::SYS_mknod,
     libc::SYS_getdents,
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
 ];
 #[cfg(target_arch = "aarch64")]
 const OLDER: &[c_long] = &[];
@@ -93,9 +127,12 @@ pub(super) fn program() -> Vec<sock_filter> {
     ];
     for (call, flags) in ABOUT_OPEN {
         program.extend([
-            jump(IF_EQUAL, call as u32, 0, 4),
+            jump(IF_EQUAL, call as u32, 0, 7),
             statement(LOAD, argument(flags)),
             jump(IF_ANY_BIT, libc::AT_EMPTY_PATH as u32, 1, 0),
+            statement(RETURN, ASK),
+            statement(LOAD, argument(0)),
+            jump(IF_EQUAL, libc::AT_FDCWD as u32, 0, 1),
             statement(RETURN, ASK),
             statement(RETURN, ALLOW),
         ]);
@@ -197,6 +234,11 @@ mod tests {
         assert_eq!(
             answer(NATIVE, libc::SYS_newfstatat, [0, 0, 0, empty, 0, 0]),
             ALLOW
+        );
+        let here = libc::AT_FDCWD as u32 as u64;
+        assert_eq!(
+            answer(NATIVE, libc::SYS_newfstatat, [here, 0, 0, empty, 0, 0]),
+            ASK
         );
         assert_eq!(answer(NATIVE, libc::SYS_newfstatat, [0; 6]), ASK);
         assert_eq!(

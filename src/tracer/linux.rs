@@ -1,11 +1,17 @@
 //! The supervisor of one command.
 
+#[path = "caller.rs"]
+mod caller;
 #[path = "calls.rs"]
 mod calls;
+#[path = "changes.rs"]
+mod changes;
 #[path = "filter.rs"]
 mod filter;
 #[path = "notices.rs"]
 mod notices;
+#[path = "peers.rs"]
+mod peers;
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -17,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
 
 use self::calls::{Answer, Calls};
@@ -30,6 +36,9 @@ use crate::run::Ended;
 /// to end.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// Some cannot be ended while the kernel waits for a device.
+const MOST_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Why processes cannot be traced here; `None` if they can.
 pub(crate) fn why_not() -> Option<String> {
     let job = Job {
@@ -38,7 +47,12 @@ pub(crate) fn why_not() -> Option<String> {
         timeout: None,
     };
     let error = trace(&job, || 0).err()?;
-    Some(format!("processes cannot be traced here: {error:#}"))
+    let system = error.root_cause().downcast_ref::<io::Error>();
+    let why = match system.and_then(io::Error::raw_os_error) {
+        Some(libc::EBUSY) => "they are traced already".to_owned(),
+        _ => format!("{error:#}"),
+    };
+    Some(format!("processes cannot be traced here: {why}"))
 }
 
 /// Makes this process the one to which orphans come of what it starts.
@@ -66,13 +80,16 @@ pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<T
         .current_dir(job.cwd)
         // What is typed meanwhile would be an input that nobody sees.
         .stdin(Stdio::null());
+    if !job.cwd.is_dir() {
+        bail!("the folder {} is not there", job.cwd.display());
+    }
     let socket = theirs.as_raw_fd();
     // Safety: only system calls are made between fork and exec.
     unsafe { command.pre_exec(move || notices::submit(&filter, socket)) };
     let since = Instant::now();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watching = scope.spawn(|| watch(&ours, &is_over));
+        let watching = scope.spawn(|| watch(&ours, job.cwd, &is_over));
         let child = command.spawn();
         drop(theirs);
         let status = child
@@ -95,9 +112,10 @@ pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<T
 }
 
 /// Takes in the calls of all processes until none is left.
-fn watch(socket: &UnixStream, is_over: &AtomicBool) -> io::Result<Seen> {
+fn watch(socket: &UnixStream, cwd: &Path, is_over: &AtomicBool) -> io::Result<Seen> {
     let mut calls = Calls::default();
-    let Some(listener) = Listener::receive(socket.as_raw_fd())? else {
+    calls.begins_in(cwd);
+    let Some(listener) = Listener::receive(socket)? else {
         return Ok(calls.seen);
     };
     loop {
@@ -128,7 +146,7 @@ pub(crate) fn end_descendants() -> usize {
         // What has ended is told to whoever waits for it.
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
         let left = descendants(rustix::process::getpid());
-        if left.is_empty() {
+        if left.is_empty() || since.elapsed() > MOST_PATIENCE {
             return asked;
         }
         let signal = match since.elapsed() {

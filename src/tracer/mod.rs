@@ -26,7 +26,7 @@ mod write;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,6 +72,7 @@ fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
     let child = Command::new(program)
         .args(arguments)
         .current_dir(job.cwd)
+        .stdin(Stdio::null())
         .spawn();
     let mut child = child.with_context(|| cannot_start(program.as_ref()))?;
     let (status, timed_out) = wait_for(&mut child, job.timeout)?;

@@ -3,9 +3,10 @@
 
 #![allow(unsafe_code)]
 
-use std::io;
+use std::io::{self, Read};
 use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::ptr;
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ const PAGE: usize = 4096;
 /// The only flag of `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: the answer wakes the caller on this
 /// processor at once.
 const SYNC_WAKE_UP: libc::c_ulong = 1;
+
+/// While a call is looked at, only a signal that kills interrupts it (Linux 5.19).
+const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
 
 /// A system call that waits.
 #[derive(Clone, Copy, Debug)]
@@ -52,14 +56,19 @@ pub(super) fn submit(filter: &[sock_filter], socket: RawFd) -> io::Result<()> {
         len: filter.len() as u16,
         filter: filter.as_ptr().cast_mut(),
     };
-    let install = || {
-        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let install_with = |more: libc::c_ulong| {
+        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | more;
         let mode = libc::SECCOMP_SET_MODE_FILTER;
         // Safety: a plain system call; the program outlives it.
         match unsafe { libc::syscall(libc::SYS_seccomp, mode, flags, ptr::from_ref(&program)) } {
             -1 => Err(io::Error::last_os_error()),
             listener => Ok(listener),
         }
+    };
+    // Older kernels have no such flag.
+    let install = || match install_with(WAIT_KILLABLE) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => install_with(0),
+        done => done,
     };
     let listener = install().or_else(|error| {
         if error.raw_os_error() != Some(libc::EACCES) {
@@ -70,71 +79,31 @@ pub(super) fn submit(filter: &[sock_filter], socket: RawFd) -> io::Result<()> {
         unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
         install()
     })?;
-    let listener = listener as RawFd;
-    let sent = send(socket, listener);
-    // Safety: nobody else has it.
-    unsafe { libc::close(listener) };
-    sent
-}
-
-/// The space for one file in a control message.
-const CONTROL: usize = 32;
-
-fn send(socket: RawFd, file: RawFd) -> io::Result<()> {
-    let mut byte = 1u8;
-    let mut control = [0u64; CONTROL / 8];
-    // Safety: all of the message lies in these variables.
-    let sent = unsafe {
-        let mut part = libc::iovec {
-            iov_base: ptr::from_mut(&mut byte).cast(),
-            iov_len: 1,
-        };
-        let mut message: libc::msghdr = mem::zeroed();
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = libc::CMSG_SPACE(4) as _;
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        (*header).cmsg_level = libc::SOL_SOCKET;
-        (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
-        libc::CMSG_DATA(header)
-            .cast::<RawFd>()
-            .write_unaligned(file);
-        libc::sendmsg(socket, &raw const message, 0)
-    };
-    match sent {
-        1 => Ok(()),
+    // The supervisor takes it while the program waits to be started; then it closes here.
+    // Safety: plain system calls.
+    let told = [unsafe { libc::getpid() }, listener as RawFd];
+    let sent = unsafe { libc::write(socket, told.as_ptr().cast(), size_of_val(&told)) };
+    match usize::try_from(sent) {
+        Ok(sent) if sent == size_of_val(&told) => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
 impl Listener {
     /// The listener that a child submits; `None` if it ended before.
-    pub(super) fn receive(socket: RawFd) -> io::Result<Option<Listener>> {
-        let mut byte = 0u8;
-        let mut control = [0u64; CONTROL / 8];
-        // Safety: as in `send`.
+    pub(super) fn receive(mut socket: &UnixStream) -> io::Result<Option<Listener>> {
+        let mut told = [0u8; 8];
+        match socket.read_exact(&mut told) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let number = |at: usize| i32::from_ne_bytes([0, 1, 2, 3].map(|byte| told[at + byte]));
+        // Safety: plain system calls; what they return belongs to nobody else.
         unsafe {
-            let mut part = libc::iovec {
-                iov_base: ptr::from_mut(&mut byte).cast(),
-                iov_len: 1,
-            };
-            let mut message: libc::msghdr = mem::zeroed();
-            message.msg_iov = &raw mut part;
-            message.msg_iovlen = 1;
-            message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = CONTROL as _;
-            let received = libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC);
-            if received < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let header = libc::CMSG_FIRSTHDR(&raw const message);
-            if received == 0 || header.is_null() {
-                return Ok(None);
-            }
-            let file = libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned();
-            let listener = OwnedFd::from_raw_fd(file);
+            let process = opened(libc::syscall(libc::SYS_pidfd_open, number(0), 0))?;
+            let process = process.as_raw_fd();
+            let listener = libc::syscall(libc::SYS_pidfd_getfd, process, number(4), 0);
+            let listener = opened(listener)?;
             // Older kernels do without.
             libc::ioctl(
                 listener.as_raw_fd(),
@@ -228,6 +197,15 @@ impl Listener {
                 &raw const answer,
             )
         };
+    }
+}
+
+/// # Safety
+/// Nobody else may have the file.
+unsafe fn opened(answer: libc::c_long) -> io::Result<OwnedFd> {
+    match RawFd::try_from(answer) {
+        Ok(file) if file >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(file) }),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -38,6 +38,20 @@ pub(super) struct Way {
     /// The path without links; of what is missing, as far as there is any.
     pub path: BString,
     pub found: Found,
+    /// Whether the folder is there in which it is, or would be.
+    pub has_folder: bool,
+}
+
+impl Way {
+    /// That of a path for which a call fails.
+    pub(super) fn nowhere() -> Way {
+        Way {
+            links: Vec::new(),
+            path: BString::default(),
+            found: Found::Missing,
+            has_folder: false,
+        }
+    }
 }
 
 /// Follows paths. The folders of those that were followed are known until something changes
@@ -61,6 +75,7 @@ impl Paths {
                 links: Vec::new(),
                 path: path.into(),
                 found: Found::Special,
+                has_folder: true,
             };
         }
         let (folder, last) = match path.rfind_byte(b'/') {
@@ -90,6 +105,7 @@ impl Paths {
                 links: Vec::new(),
                 path: here,
                 found: kind(&met),
+                has_folder: true,
             },
             Err(_) => missing(Vec::new(), here, Vec::new()),
         };
@@ -132,6 +148,7 @@ fn walk(path: &BStr, follow_last: bool) -> Way {
                 links,
                 path: done,
                 found,
+                has_folder: true,
             };
         } else if !here.is_dir() {
             return missing(links, done, ahead);
@@ -148,6 +165,7 @@ fn walk(path: &BStr, follow_last: bool) -> Way {
         links,
         path: done,
         found,
+        has_folder: true,
     }
 }
 
@@ -161,6 +179,7 @@ fn parts(path: &BStr) -> Vec<BString> {
 }
 
 fn missing(links: Vec<BString>, mut path: BString, ahead: Vec<BString>) -> Way {
+    let has_folder = ahead.is_empty();
     for part in ahead.iter().rev() {
         path.push(b'/');
         path.extend_from_slice(part);
@@ -169,6 +188,7 @@ fn missing(links: Vec<BString>, mut path: BString, ahead: Vec<BString>) -> Way {
         links,
         path,
         found: Found::Missing,
+        has_folder,
     }
 }
 

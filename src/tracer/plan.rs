@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bstr::BString;
 use serde::{Deserialize, Serialize};
 
-use super::paths::fingerprint;
+use super::paths::{fingerprint, native};
 use super::write::{Written, write, write_list};
 use super::{Job, Seen, Traced, adopt_orphans, end_descendants, trace, untraced};
 use crate::disk::write_atomically;
 use crate::matrix::{Fingerprint, Outcome};
-use crate::run::Ended;
+use crate::run::{Ended, was_interrupted};
 
 /// What runs, and where it is told of.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,9 +23,11 @@ pub(crate) struct Plan {
     pub traces: PathBuf,
     /// The top of the work tree.
     pub root: PathBuf,
+    /// All tests, in their order.
     pub tests: Vec<Test>,
-    /// The tests that need not run.
-    pub left_out: Vec<String>,
+    /// Those that need not run, unless one before them leaves something behind: what they would
+    /// find then, no row tells.
+    pub left_out: BTreeSet<String>,
     /// Why nobody sees what processes use, if so.
     pub untraced: Option<String>,
 }
@@ -95,46 +98,79 @@ impl Plan {
     ///
     /// # Errors
     /// If a trace cannot be written.
-    pub(crate) fn run(&self, mut tell: impl FnMut(&Test, &Traced, Outcome)) -> Result<Ended> {
+    pub(crate) fn run(&self, mut tell: impl FnMut(&Test, &Ran)) -> Result<Ended> {
         if self.untraced.is_none() {
             adopt_orphans()?;
         }
-        let mut first = Ended::Exit(0);
-        let mut done: Vec<&str> = Vec::new();
+        let mut all: Vec<(&Test, Ran)> = Vec::new();
+        let mut left_out: Vec<&str> = Vec::new();
         let mut written = BTreeSet::new();
-        for (at, test) in self.tests.iter().enumerate() {
-            let (mut traced, (ended, said)) = match self.run_one(test) {
-                Ok(traced) => {
-                    let said = outcome(&traced);
-                    (traced, said)
-                }
-                // As a shell does.
-                Err(error) => (not_started(&error), (Ended::Exit(127), Outcome::Error)),
-            };
-            traced.seen.keep_prints(&written, fingerprint);
-            written.extend(traced.seen.written.iter().cloned());
-            tell(test, &traced, said);
-            let told = Written {
-                test: &test.id,
-                outcome: said,
-                seconds: traced.duration.as_secs_f64(),
-                seen: &traced.seen,
-                cwd: &test.cwd,
-                definition: test.definition(&self.root),
-                store: &self.root.join(STORE),
-            };
-            write(&self.traces, &format!("{}-{at}", std::process::id()), &told)?;
-            done.push(&test.id);
-            if first == Ended::Exit(0) {
-                first = ended;
+        let mut disturbed = None;
+        for test in &self.tests {
+            let is_left_out = self.left_out.contains(&test.id);
+            if was_interrupted() || is_left_out && disturbed.is_none() {
+                left_out.push(&test.id);
+                continue;
             }
+            let mut ran = self.run_one(test);
+            ran.because = disturbed.clone().filter(|_| is_left_out);
+            let seen = &mut ran.traced.seen;
+            seen.keep_prints(&written, fingerprint);
+            written.extend(seen.written.iter().cloned());
+            let is_there = |path: &BString| native(path).symlink_metadata().is_ok();
+            if let Some(left) = seen.leaves(is_there) {
+                disturbed.get_or_insert_with(|| format!("{} left {left}", test.id));
+            }
+            tell(test, &ran);
+            self.write(all.len(), test, &ran)?;
+            all.push((test, ran));
         }
-        let name = format!("{}-all", std::process::id());
-        write_list(&self.traces, &name, &done, &self.left_out)?;
-        Ok(first)
+        self.mark_shared(&mut all)?;
+        let done: Vec<&str> = all.iter().map(|(test, _)| test.id.as_str()).collect();
+        write_list(&self.traces, &name_of("all"), &done, &left_out)?;
+        let failed = all.iter().map(|(_, ran)| ran.ended);
+        Ok(failed
+            .clone()
+            .find(|ended| *ended != Ended::Exit(0))
+            .unwrap_or(Ended::Exit(0)))
     }
 
-    fn run_one(&self, test: &Test) -> Result<Traced> {
+    /// Tests that use what others left run every time, and so do these: one without the other
+    /// would find something else.
+    fn mark_shared(&self, all: &mut [(&Test, Ran)]) -> Result<()> {
+        for at in 1..all.len() {
+            for before in 0..at {
+                let (first, rest) = all.split_at_mut(at);
+                let ((writer, of_writer), (reader, of_reader)) = (&mut first[before], &mut rest[0]);
+                let (wrote, read) = (&mut of_writer.traced.seen, &mut of_reader.traced.seen);
+                let Some(path) = read.meets(wrote).cloned() else {
+                    continue;
+                };
+                wrote.doubt(format!("{} uses {path}, which it left", reader.id));
+                read.doubt(format!("it uses {path}, which {} left", writer.id));
+            }
+        }
+        for (at, (test, ran)) in all.iter().enumerate() {
+            self.write(at, test, ran)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, at: usize, test: &Test, ran: &Ran) -> Result<()> {
+        let told = Written {
+            test: &test.id,
+            outcome: ran.outcome,
+            seconds: ran.traced.duration.as_secs_f64(),
+            seen: &ran.traced.seen,
+            cwd: &test.cwd,
+            words: &test.argv,
+            definition: test.definition(&self.root),
+            store: &self.root.join(STORE),
+        };
+        write(&self.traces, &name_of(&at.to_string()), &told)
+    }
+
+    fn run_one(&self, test: &Test) -> Ran {
         let argv = test.argv.iter().cloned().map(OsString::from_vec);
         let argv: Vec<OsString> = argv.collect();
         let job = Job {
@@ -142,11 +178,40 @@ impl Plan {
             cwd: &test.cwd,
             timeout: test.timeout,
         };
-        match &self.untraced {
+        let traced = match &self.untraced {
             None => trace(&job, end_descendants),
             Some(why) => untraced(&job, why),
+        };
+        let (traced, (ended, outcome)) = match traced {
+            Ok(traced) => {
+                let said = outcome(&traced);
+                (traced, said)
+            }
+            // As a shell does.
+            Err(error) => (not_started(&error), (Ended::Exit(127), Outcome::Error)),
+        };
+        Ran {
+            traced,
+            ended,
+            outcome,
+            because: None,
         }
     }
+}
+
+/// How one test went.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub traced: Traced,
+    ended: Ended,
+    pub outcome: Outcome,
+    /// Why it ran, if it was to be left out.
+    pub because: Option<String>,
+}
+
+/// The name of a trace of this process.
+fn name_of(part: &str) -> String {
+    format!("{}-{part}", std::process::id())
 }
 
 /// The folder of results.

@@ -22,7 +22,7 @@ pub(super) enum Use {
 /// How a path is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
-    /// What was there before does not matter.
+    /// It works, and what was there before does not matter.
     Replaced,
     /// What was there before stays in part, or decides whether it works.
     Changed,
@@ -101,6 +101,15 @@ impl Seen {
         if is_of_the_system(path) {
             return;
         }
+        // Nothing can be written where no folder is.
+        if let Some(end) = path.rfind_byte(b'/').filter(|end| *end > 0) {
+            let found = if way.has_folder {
+                Found::Dir
+            } else {
+                Found::Missing
+            };
+            self.input(&path[..end].into(), found, Use::Existence);
+        }
         if how != Write::Replaced {
             self.input(path, way.found, Use::Content);
         }
@@ -133,12 +142,34 @@ impl Seen {
         false
     }
 
-    /// A folder goes to another place, with all that is below it.
+    /// A folder goes to another place, with all that is below it. There is nothing there, or a
+    /// folder without anything in it.
     pub(super) fn moves_folder(&mut self, from: &BString, to: &BString) {
         if !self.made.contains(from) {
             self.doubt(format!("the folder {from} was moved"));
         }
         self.made.insert(to.clone());
+    }
+
+    /// Something that the test used or wrote, and that `other` wrote before.
+    pub(super) fn meets<'s>(&'s self, other: &Seen) -> Option<&'s BString> {
+        let used = self.files.keys().chain(self.exist.keys());
+        let mut used = used.chain(&self.written);
+        let folder = |path: &BString| path.rfind_byte(b'/').map(|end| BString::from(&path[..end]));
+        let folders: BTreeSet<BString> = other.written.iter().filter_map(folder).collect();
+        let mut listed = self.listed.keys();
+        used.find(|path| other.written.contains(*path))
+            .or_else(|| listed.find(|path| folders.contains(*path)))
+    }
+
+    /// Something that is another after the test than before it.
+    pub(super) fn leaves(&self, is_there: impl Fn(&BString) -> bool) -> Option<&BString> {
+        let was_there = |path: &BString| {
+            let found = self.exist.get(path);
+            self.files.contains_key(path) || found.is_some_and(|found| *found != Found::Missing)
+        };
+        let mut written = self.written.iter();
+        written.find(|path| is_there(path) || was_there(path))
     }
 
     /// Gives files that tests before this one wrote the fingerprint that they have now: at the
@@ -163,10 +194,15 @@ impl Seen {
 
 /// What the kernel makes up: devices, processes, its own state.
 fn is_of_the_system(path: &BString) -> bool {
-    ["/proc", "/sys", "/dev"].iter().any(|top| {
-        let rest = path.strip_prefix(top.as_bytes());
-        rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-    })
+    let is_below = |tops: &[&str]| {
+        tops.iter().any(|top| {
+            let rest = path.strip_prefix(top.as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        })
+    };
+    // Without a path a call fails.
+    let holds_files = is_below(&["/dev/shm", "/dev/mqueue"]);
+    path.is_empty() || !holds_files && is_below(&["/proc", "/sys", "/dev"])
 }
 
 #[cfg(test)]
@@ -178,6 +214,7 @@ mod tests {
             links: Vec::new(),
             path: path.into(),
             found,
+            has_folder: true,
         }
     }
 
@@ -204,7 +241,7 @@ mod tests {
         seen.used(&way("/a/dir/deep/file", Found::File), Use::Content);
         seen.lists("/a/dir/deep".into());
         // That it was not there decided that it could be made.
-        assert_eq!(told(&seen), "/a/dir=Missing");
+        assert_eq!(told(&seen), "/a=Dir /a/dir=Missing");
         assert!(seen.listed.is_empty());
         assert_eq!(seen.written.len(), 2);
     }
@@ -221,7 +258,7 @@ mod tests {
         seen.used(&way("/proc/1/stat", Found::File), Use::Content);
         assert_eq!(
             told(&seen),
-            "/a/added! /a/read! /a/gone=Missing /a/other=File"
+            "/a/added! /a/read! /a=Dir /a/gone=Missing /a/other=File"
         );
         assert_eq!(seen.incomplete, None);
         seen.used(&way("/a/secret", Found::File), Use::Content);
@@ -230,12 +267,26 @@ mod tests {
     }
 
     #[test]
+    fn what_one_test_leaves_another_meets() {
+        let (mut one, mut other) = (Seen::default(), Seen::default());
+        one.writes(&way("/a/left", Found::Missing), Write::Replaced, print);
+        other.used(&way("/b/file", Found::File), Use::Content);
+        assert_eq!(other.meets(&one), None);
+        other.lists("/a".into());
+        assert_eq!(other.meets(&one), Some(&"/a".into()));
+        other.used(&way("/a/left", Found::File), Use::Content);
+        assert_eq!(other.meets(&one), Some(&"/a/left".into()));
+        assert_eq!(one.leaves(|_| true), Some(&"/a/left".into()));
+        assert_eq!(one.leaves(|_| false), None);
+    }
+
+    #[test]
     fn a_folder_that_moves_takes_along_what_it_holds() {
         let mut seen = Seen::default();
         seen.writes(&way("/a/tmp", Found::Missing), Write::Folder, print);
         seen.moves_folder(&"/a/tmp".into(), &"/a/final".into());
         seen.used(&way("/a/final/file", Found::File), Use::Content);
-        assert_eq!(told(&seen), "/a/tmp=Missing");
+        assert_eq!(told(&seen), "/a=Dir /a/tmp=Missing");
         assert_eq!(seen.incomplete, None);
         seen.moves_folder(&"/a/old".into(), &"/a/new".into());
         assert!(seen.incomplete.is_some());

@@ -24,6 +24,8 @@ pub(super) struct Written<'a> {
     pub seconds: f64,
     pub seen: &'a Seen,
     pub cwd: &'a Path,
+    /// Program and arguments.
+    pub words: &'a [Vec<u8>],
     /// The name and the value of what the command is.
     pub definition: (String, Fingerprint),
     /// The folder of results, which no test is about.
@@ -67,7 +69,7 @@ pub(super) fn write(dir: &Path, name: &str, told: &Written<'_>) -> Result<()> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub(super) fn write_list(dir: &Path, name: &str, ran: &[&str], left_out: &[String]) -> Result<()> {
+pub(super) fn write_list(dir: &Path, name: &str, ran: &[&str], left_out: &[&str]) -> Result<()> {
     let mut lines = beginning(name, Path::new("/"));
     lines.push(json!(["items", ran, left_out]));
     save(dir, name, lines)
@@ -123,7 +125,7 @@ fn units(told: &Written<'_>) -> Vec<(&'static str, Value, Value)> {
     let (name, print) = &told.definition;
     units.push(("runtime", name.as_str().into(), value(Some(*print))));
     units.push(("env", ALL.into(), value(Some(of_all(std::env::vars_os())))));
-    for name in spelled(seen) {
+    for name in spelled(seen, told.words) {
         let print = std::env::var_os(name);
         let print = print.map(|print| Fingerprint::of_value(print.as_bytes()));
         units.push(("env", name.into(), value(print)));

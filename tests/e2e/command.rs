@@ -111,6 +111,17 @@ cat globbed/*.txt
 echo "${FLAVOUR:-none}"
 echo "${GITHUB_REF:-no ref}"
 test -x program.sh && echo executable
+test -x runnable && echo runnable
+ls newest
+echo x > fresh && mv fresh kept_folder; ls kept_folder; rm -f kept_folder/fresh
+ln -sn nothing kept_link; ls kept_link
+rmdir full 2> /dev/null; ls full
+mv -n tmp_file kept_file; cat kept_file
+( cd through && ls )
+python3 -I -c 'import os; os.chdir("current"); print(os.listdir("."))'
+python3 -I -c 'import os, signal; os.chdir("optional_folder")'
+echo hi > place/out && rm place/out
+[ -e "" ] || [ -f "$UNSET" ] || echo nothing
 echo first > made.txt && cat made.txt
 cat written.txt && echo more > written.txt
 mkdir -p out/deep && cp copied.txt out/deep/it.txt && cat out/deep/it.txt
@@ -155,6 +166,24 @@ here
 a
 -- copied.txt --
 copied
+-- runnable --
+x
+-- newest/one --
+1
+-- kept_folder/one --
+1
+-- tmp_file --
+tmp
+-- kept_file --
+kept
+-- full/one --
+1
+-- first/one --
+1
+-- second/two --
+2
+-- place/.keep --
+keep
 -- written.txt --
 before
 -- log.txt --
@@ -185,7 +214,7 @@ build/
 "#;
 
 /// Edits, as a shell makes them, and whether the command has to run.
-const EDITS: [(&str, bool); 48] = [
+const EDITS: [(&str, bool); 60] = [
     ("true", false),
     ("echo x >> unused.txt", false),
     ("rm unused.txt", false),
@@ -231,6 +260,18 @@ const EDITS: [(&str, bool); 48] = [
     ("echo x >> sorted.txt", true),
     ("echo x > optional.conf", true),
     ("mkdir build && echo x > build/new_test", true),
+    ("chmod +x runnable", true),
+    ("echo x > newest/two", true),
+    ("echo x > kept_folder/two", true),
+    ("echo x > first/two", true),
+    ("echo x > full/two", true),
+    ("echo x >> kept_file", true),
+    ("ln -sfn second through", true),
+    ("ln -sfn second current", true),
+    ("mkdir optional_folder", true),
+    ("rm -r place", true),
+    ("echo x > second/three", false),
+    ("echo x >> tmp_file", true),
     ("echo x >> by_number.txt", true),
     ("echo x >> redirected.txt", true),
     (
@@ -253,7 +294,8 @@ fn use_files(mut project: Project) {
     };
     shell(
         &project,
-        "chmod +x program.sh && ln -s target.txt link.txt && ln -s somewhere pointer",
+        "chmod +x program.sh && ln -s target.txt link.txt && ln -s somewhere pointer && \
+         ln -s first through && ln -s first current && ln -s first kept_link",
     );
     project.commit("links");
     let restore = |project: &Project| {
@@ -267,8 +309,9 @@ fn use_files(mut project: Project) {
     for (edit, has_to_run) in EDITS {
         restore(&project);
         shell(&project, edit);
-        let selected = is_selected(&project);
-        assert_eq!(selected, has_to_run, "{edit}");
+        let reason = reason(&project);
+        let selected = reason.is_some();
+        assert_eq!(selected, has_to_run, "{edit}: {reason:?}");
         // The truth is what running it shows.
         if script_output(&project) != before {
             assert!(selected, "missed: {edit}");
@@ -282,18 +325,20 @@ fn use_files(mut project: Project) {
         ("GITHUB_RUN_ID", "is not", false),
     ] {
         project.set_env(name, Some(value));
-        assert_eq!(is_selected(&project), has_to_run, "{name}");
+        let reason = reason(&project);
+        assert_eq!(reason.is_some(), has_to_run, "{name}: {reason:?}");
         project.set_env(name, None);
     }
 }
 
-fn is_selected(project: &Project) -> bool {
+/// Why the command would run.
+fn reason(project: &Project) -> Option<String> {
     let done = project.tamis(&["run", "--dry-run", "--json"]);
     let told = json(&done.stdout);
     let mode = told["mode"].as_str().unwrap();
     assert!(["subset", "none"].contains(&mode), "{told}");
     let selected = told["selected"].as_array().unwrap();
-    !selected.is_empty()
+    selected.first().map(|one| one["reason"].to_string())
 }
 
 /// What the script prints when it runs without tamis.
@@ -306,17 +351,20 @@ const NAMED: &str = r#"
 version: 1
 runner: command
 tests:
-  - {id: unit, run: "sh -c 'cat unit.txt > out.txt'"}
-  - {id: reader, run: [cat, out.txt]}
   - {id: web, run: [cat, page.txt], cwd: web}
   - {id: slow, run: sleep 30, timeout: 1}
   - {id: gone, run: no-such-program}
--- unit.txt --
-unit
+  - {id: alone, run: cat alone.txt}
+  - {id: writer, run: ["sh", "-c", "test $(cat when.txt) = no || echo x > left.txt"]}
+  - {id: looks, run: ["sh", "-c", "test ! -e left.txt"]}
+-- alone.txt --
+alone
+-- when.txt --
+no
 -- web/page.txt --
 page
 -- .gitignore --
-out.txt
+left.txt
 "#;
 
 #[test]
@@ -328,8 +376,8 @@ fn each_named_command_is_a_test() {
             (done.code(), outcomes(&done))
         };
         let all = serde_json::json!({
-            "unit": "passed", "reader": "passed", "web": "passed",
-            "slow": "failed", "gone": "error",
+            "web": "passed", "slow": "failed", "gone": "error",
+            "alone": "passed", "writer": "passed", "looks": "passed",
         });
         assert_eq!(run(&project), (124, all));
         let config = project.read("tamis.yml");
@@ -343,22 +391,34 @@ fn each_named_command_is_a_test() {
         project.write("web/page.txt", "another\n");
         let web = serde_json::json!({ "web": "passed" });
         assert_eq!(run(&project), (0, web));
-        // Who reads what another one wrote needs what that used.
-        project.write("unit.txt", "another\n");
-        let both = serde_json::json!({ "unit": "passed", "reader": "passed" });
-        assert_eq!(run(&project), (0, both));
         // Another command is another test, and so is a new name.
         let config = config.replace("[cat, page.txt]", "[cat, -n, page.txt]");
         let config = format!("{config}  - {{id: new, run: cat tamis.yml}}\n");
+        let config = config.replace("\n\n", "\n");
         project.write("tamis.yml", &config);
         let changed = serde_json::json!({ "web": "passed", "new": "passed" });
         assert_eq!(run(&project), (0, changed));
         assert_eq!(run(&project), (0, serde_json::json!({})));
 
+        // Who leaves something behind may matter to whoever comes after it.
+        project.write("when.txt", "yes\n");
+        let disturbed = serde_json::json!({
+            "writer": "passed", "looks": "failed", "new": "passed",
+        });
+        assert_eq!(run(&project), (1, disturbed));
+        // As it was when all passed.
+        project.delete("left.txt");
+        project.write("when.txt", "no\n");
+        assert_eq!(run(&project), (0, serde_json::json!({})));
+
         // A later step leaves out what it is told.
         project.write("web/page.txt", "once more\n");
         let selected = project.tamis(&["select", "--out", "sel"]);
-        assert_eq!(selected.stdout, "web\n", "{}", selected.stderr);
+        assert!(
+            selected.stdout.lines().any(|line| line == "web"),
+            "{}",
+            selected.stderr
+        );
     });
 }
 

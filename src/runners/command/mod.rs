@@ -82,21 +82,16 @@ impl Runner for Command {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<RunPlan> {
-        let (left_out, tests): (Vec<Test>, Vec<Test>) = {
-            let exclusions = launch.exclude.map(read_exclusions).transpose()?;
-            let exclusions = exclusions.unwrap_or_default();
-            // What only the processes of a test could have looked at runs.
-            let is_left_out = |test: &Test| {
-                exclusions.tests.contains(&test.id) && !exclusions.late.contains(&test.id)
-            };
-            let tests = tests(launch.command, launch.cwd, &launch.settings);
-            tests.into_iter().partition(is_left_out)
-        };
+        let exclusions = launch.exclude.map(read_exclusions).transpose()?;
+        let exclusions = exclusions.unwrap_or_default();
+        let mut left_out = exclusions.tests;
+        // What only the processes of a test could have looked at runs.
+        left_out.retain(|test| !exclusions.late.contains(test));
         let plan = Plan {
             traces: launch.traces.to_owned(),
             root: launch.root.to_owned(),
-            tests,
-            left_out: left_out.into_iter().map(|test| test.id).collect(),
+            tests: tests(launch.command, launch.cwd, &launch.settings),
+            left_out,
             untraced: tracer::why_not(),
         };
         fs_err::create_dir_all(launch.out)?;
@@ -130,7 +125,12 @@ impl Runner for Command {
     }
 
     fn doctor(&self, settings: &Settings<'_>, command: Option<&[OsString]>) -> Vec<Check> {
-        let tests = tests(command.unwrap_or_default(), settings.root, settings);
+        let named = [OsString::from(NAMED)];
+        let command = match command {
+            None if !settings.tests.is_empty() => &named,
+            command => command.unwrap_or_default(),
+        };
+        let tests = tests(command, settings.root, settings);
         let mut checks: Vec<Check> = tests.iter().filter_map(|test| self.missing(test)).collect();
         if tests.is_empty() {
             let found = "no `command` is configured";
