@@ -28,12 +28,35 @@ impl Caller<'_> {
         }
         let path = text(self.notice.thread, self.notice.arguments[at]).ok()?;
         match path.starts_with(b"/") {
-            true => Some(path.into()),
+            true => Some(self.without_process(path.into())),
             // It is about an open file.
             false if path.is_empty() && dir >= 0 => self.open_file(dir),
             false if path.is_empty() => Some(BString::default()),
             false => self.below(dir, path.as_bstr()),
         }
+    }
+
+    /// A path by way of what a process has open, or where it is: what it leads to depends on
+    /// who asks.
+    fn without_process(&self, path: BString) -> BString {
+        let thread = self.notice.thread.to_string();
+        let Some((process, rest)) = of_process(path.as_bstr(), &thread) else {
+            return path;
+        };
+        // `fd/3/file` is below the folder that is open as 3.
+        let parts = if rest.starts_with(b"fd/") { 2 } else { 1 };
+        let mut slashes = rest.find_iter("/").skip(parts - 1);
+        let end = slashes.next().unwrap_or(rest.len());
+        let link = [b"/proc/", process.as_bytes(), b"/", &rest[..end]].concat();
+        let Ok(target) = std::fs::read_link(native(&link.into())) else {
+            return path;
+        };
+        let mut target = BString::from(target.into_os_string().into_vec());
+        if !target.starts_with(b"/") {
+            return path;
+        }
+        target.extend_from_slice(&rest[end..]);
+        target
     }
 
     pub(super) fn below(&self, dir: i32, path: &BStr) -> Option<BString> {
@@ -77,5 +100,50 @@ impl Caller<'_> {
     fn is_same_user(&self) -> bool {
         let caller = std::fs::metadata(format!("/proc/{}", self.notice.thread));
         caller.is_ok_and(|caller| caller.uid() == geteuid().as_raw())
+    }
+}
+
+/// The process that a path is about, and what of it: `cwd/file`, `fd/0`. `thread` asks.
+fn of_process<'p>(path: &'p BStr, thread: &'p str) -> Option<(&'p str, &'p [u8])> {
+    const OPEN: [(&[u8], &[u8]); 3] = [
+        (b"/dev/stdin", b"fd/0"),
+        (b"/dev/stdout", b"fd/1"),
+        (b"/dev/stderr", b"fd/2"),
+    ];
+    if let Some((_, open)) = OPEN.iter().find(|(name, _)| path.as_bytes() == *name) {
+        return Some((thread, open));
+    }
+    if path.starts_with(b"/dev/fd/") {
+        return Some((thread, &path[b"/dev/".len()..]));
+    }
+    let rest = path.strip_prefix(b"/proc/")?;
+    let (process, rest) = rest.split_once_str("/")?;
+    let process = match process {
+        b"self" | b"thread-self" => thread,
+        number => number
+            .to_str()
+            .ok()
+            .filter(|one| one.parse::<u32>().is_ok())?,
+    };
+    Some((process, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_processes_are_told() {
+        let told = |path: &'static str| {
+            let (process, rest) = of_process(path.into(), "7")?;
+            Some(format!("{process} {}", rest.as_bstr()))
+        };
+        assert_eq!(told("/proc/self/cwd/a/b").as_deref(), Some("7 cwd/a/b"));
+        assert_eq!(told("/proc/12/fd/3").as_deref(), Some("12 fd/3"));
+        assert_eq!(told("/dev/fd/63").as_deref(), Some("7 fd/63"));
+        assert_eq!(told("/dev/stdin").as_deref(), Some("7 fd/0"));
+        assert_eq!(told("/proc/cpuinfo"), None);
+        assert_eq!(told("/proc/net/tcp"), None);
+        assert_eq!(told("/etc/passwd"), None);
     }
 }
