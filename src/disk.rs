@@ -163,16 +163,19 @@ fn too_large(bytes: u64, most: u64) -> Error {
 }
 
 /// The names in a folder, sorted, and whether each is that of a folder; `None` if it cannot be
-/// read.
-pub(crate) fn names(dir: &Path) -> Option<Vec<(BString, bool)>> {
+/// opened.
+pub(crate) fn names(dir: &Path) -> Result<Option<Vec<(BString, bool)>>> {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return Ok(None);
+    };
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(dir).ok()? {
-        let entry = entry.ok()?;
-        let is_dir = entry.file_type().ok()?.is_dir();
+    for entry in entries {
+        let entry = entry?;
+        let is_dir = entry.file_type()?.is_dir();
         names.push((BString::from(entry.file_name().into_vec()), is_dir));
     }
     names.sort();
-    Some(names)
+    Ok(Some(names))
 }
 
 /// Whether a folder of this name belongs to git or to tamis: that it is there says nothing.

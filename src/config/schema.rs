@@ -49,7 +49,7 @@ fn shape(key: Key) -> Value {
             let inner = Key::OF_TEST.map(|word| {
                 let shape = match word {
                     "run" => json!({ "anyOf": [text(), filled()] }),
-                    "timeout" => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
+                    "timeout" => count(),
                     _ => text(),
                 };
                 (word.to_owned(), shape)
@@ -64,9 +64,7 @@ fn shape(key: Key) -> Value {
         Key::Strategy => {
             json!({ "enum": Strategy::ALL.map(Strategy::word) })
         }
-        Key::RunAllEvery | Key::Keep => {
-            json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
-        }
+        Key::RunAllEvery | Key::Keep => count(),
         Key::AlwaysRun | Key::RunAllWhen | Key::LockFiles | Key::BenignState => list(),
         Key::KeepTogether => json!({
             "type": "array",
@@ -84,6 +82,10 @@ fn shape(key: Key) -> Value {
         }
         Key::Env => object(Map::from_iter([(Key::IGNORE.to_owned(), list())])),
     }
+}
+
+fn count() -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX })
 }
 
 fn text() -> Value {

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::key::Key;
-use super::seeds::{KeySeed, One};
+use super::seeds::{KeySeed, Many, One};
 use super::value::{Count, SubFolder};
 use crate::runners::NamedTest;
 use crate::text::Text;
@@ -132,14 +132,11 @@ impl<'de> Visitor<'de> for Words {
         Ok(vec![program.to_string()])
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut words = Vec::new();
-        while let Some(Text(word)) = items.next_element_seed(One::new())? {
-            words.push(word);
-        }
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        let words = Many::<Text>::any().visit_seq(items)?;
         match words.is_empty() {
             true => Err(de::Error::custom("the command is empty")),
-            false => Ok(words),
+            false => Ok(words.into_iter().map(|Text(word)| word).collect()),
         }
     }
 }

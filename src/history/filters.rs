@@ -300,7 +300,7 @@ fn attribute(repository: &Repository, path: &BStr, name: &str) -> Result<Attribu
 }
 
 #[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
+pub(super) fn is_executable(metadata: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o100 != 0
 }

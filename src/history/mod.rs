@@ -45,7 +45,7 @@ pub use kind::{Classifier, Head, Hints};
 pub(crate) use kind::{HeadKind, References};
 pub(crate) use log::Span;
 pub(crate) use owner::{entrust, entrusted};
-pub(crate) use pieces::{fingerprint_of, too_large};
+pub(crate) use pieces::{fingerprint_on_disk, too_large};
 pub use repository::Repository;
 pub(crate) use scratch::Scratch;
 pub(crate) use view::Entry;

@@ -2,11 +2,15 @@
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Result, Seek};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
+use anyhow::Context as _;
 use bstr::ByteSlice;
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
+use super::filters::is_executable;
 use super::objects::ObjectId;
 use crate::disk;
 use crate::matrix::{Fingerprint, Mode};
@@ -134,11 +138,32 @@ pub(crate) fn too_large(bytes: u64) -> String {
     )
 }
 
+/// The fingerprint that git would give to what is at a path, a file or a symbolic link,
+/// wherever it is, without filters.
+///
+/// # Errors
+/// It cannot be read, or is too large.
+pub(crate) fn fingerprint_on_disk(path: &Path) -> anyhow::Result<Fingerprint> {
+    let found = fs_err::symlink_metadata(path)?;
+    if found.is_symlink() {
+        let target = fs_err::read_link(path)?;
+        let blob = super::blob_id(target.as_os_str().as_bytes());
+        return Ok(Fingerprint::of_blob(&blob, Mode::Symlink));
+    }
+    let mode = match is_executable(&found) {
+        true => Mode::Executable,
+        false => Mode::Regular,
+    };
+    disk::open(path)
+        .and_then(|file| fingerprint_of(&file, mode))
+        .with_context(|| format!("cannot read {}", path.display()))
+}
+
 /// The fingerprint that git would give to a plain file, wherever it is, without filters.
 ///
 /// # Errors
 /// It cannot be read, or is too large.
-pub(crate) fn fingerprint_of(file: &File, mode: Mode) -> Result<Fingerprint> {
+fn fingerprint_of(file: &File, mode: Mode) -> Result<Fingerprint> {
     let bytes = file.metadata()?.len();
     if bytes > LARGEST {
         return Err(Error::new(

@@ -239,14 +239,17 @@ impl<'a> Facts<'a> {
                 names
             }));
         }
-        Ok(disk::names(Path::new(OsStr::from_bytes(dir))))
+        Ok(disk::names(Path::new(OsStr::from_bytes(dir)))?)
     }
 
     /// The names in a folder of the work tree, tracked or not.
-    pub(super) fn names_on_disk(&self, dir: &BStr) -> Option<Vec<(BString, bool)>> {
+    pub(super) fn names_on_disk(&self, dir: &BStr) -> Result<Option<Vec<(BString, bool)>>> {
         let dir = Path::new(OsStr::from_bytes(&self.root)).join(OsStr::from_bytes(dir));
-        let names = disk::names(&dir)?.into_iter();
-        Some(names.filter(|(name, _)| !disk::is_of_tools(name)).collect())
+        let mut names = disk::names(&dir)?;
+        if let Some(names) = &mut names {
+            names.retain(|(name, _)| !disk::is_of_tools(name));
+        }
+        Ok(names)
     }
 }
 

@@ -47,14 +47,10 @@ impl Caller<'_> {
         let parts = if rest.starts_with(b"fd/") { 2 } else { 1 };
         let mut slashes = rest.find_iter("/").skip(parts - 1);
         let end = slashes.next().unwrap_or(rest.len());
-        let link = [b"/proc/", process.as_bytes(), b"/", &rest[..end]].concat();
-        let Ok(target) = std::fs::read_link(native(&link.into())) else {
+        let target = link_of(process, &rest[..end]);
+        let Some(mut target) = target.filter(|target| target.starts_with(b"/")) else {
             return path;
         };
-        let mut target = BString::from(target.into_os_string().into_vec());
-        if !target.starts_with(b"/") {
-            return path;
-        }
         target.extend_from_slice(&rest[end..]);
         target
     }
@@ -75,9 +71,7 @@ impl Caller<'_> {
     }
 
     fn link(&self, name: &str) -> Option<BString> {
-        let link = format!("/proc/{}/{name}", self.notice.thread);
-        let target = std::fs::read_link(link).ok()?;
-        Some(target.into_os_string().into_vec().into())
+        link_of(&self.notice.thread.to_string(), name.as_bytes())
     }
 
     /// Whether the caller can write to a file. Of other users nothing is known.
@@ -101,6 +95,13 @@ impl Caller<'_> {
         let caller = std::fs::metadata(format!("/proc/{}", self.notice.thread));
         caller.is_ok_and(|caller| caller.uid() == geteuid().as_raw())
     }
+}
+
+/// Where `cwd` or `fd/0` of a process leads.
+fn link_of(process: &str, name: &[u8]) -> Option<BString> {
+    let link = [b"/proc/", process.as_bytes(), b"/", name].concat();
+    let target = std::fs::read_link(native(&link.into())).ok()?;
+    Some(target.into_os_string().into_vec().into())
 }
 
 /// The process that a path is about, and what of it: `cwd/file`, `fd/0`. `thread` asks.

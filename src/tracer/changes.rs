@@ -63,7 +63,8 @@ impl Calls {
     /// Whether a folder is empty, which decides whether it can go.
     fn is_empty(&mut self, way: &Way) -> bool {
         self.seen.lists(way.path.clone());
-        disk::names(native(&way.path)).is_some_and(|names| names.is_empty())
+        let names = disk::names(native(&way.path)).ok().flatten();
+        names.is_some_and(|names| names.is_empty())
     }
 
     pub(super) fn rename(

@@ -18,12 +18,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
 
 use self::calls::{Answer, Calls};
@@ -73,16 +72,7 @@ pub(crate) fn adopt_orphans() -> Result<()> {
 pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<Traced> {
     let filter = filter::program();
     let (ours, theirs) = UnixStream::pair().context("cannot make a socket")?;
-    let (program, arguments) = job.argv.split_first().context("no command was given")?;
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .current_dir(job.cwd)
-        // What is typed meanwhile would be an input that nobody sees.
-        .stdin(Stdio::null());
-    if !job.cwd.is_dir() {
-        bail!("the folder {} is not there", job.cwd.display());
-    }
+    let mut command = job.command()?;
     let socket = theirs.as_raw_fd();
     // Safety: only system calls are made between fork and exec.
     unsafe { command.pre_exec(move || notices::submit(&filter, socket)) };
@@ -93,7 +83,7 @@ pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<T
         let child = command.spawn();
         drop(theirs);
         let status = child
-            .with_context(|| cannot_start(program.as_ref()))
+            .with_context(|| cannot_start(&command))
             .and_then(|mut child| wait_for(&mut child, job.timeout));
         let duration = since.elapsed();
         let left = end_rest();

@@ -30,7 +30,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::run::Ended;
 
@@ -67,14 +67,10 @@ pub(crate) struct Traced {
 /// # Errors
 /// If it cannot be started.
 fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
-    let (program, arguments) = job.argv.split_first().context("no command was given")?;
+    let mut command = job.command()?;
     let since = Instant::now();
-    let child = Command::new(program)
-        .args(arguments)
-        .current_dir(job.cwd)
-        .stdin(Stdio::null())
-        .spawn();
-    let mut child = child.with_context(|| cannot_start(program.as_ref()))?;
+    let child = command.spawn();
+    let mut child = child.with_context(|| cannot_start(&command))?;
     let (status, timed_out) = wait_for(&mut child, job.timeout)?;
     let mut seen = Seen::default();
     seen.doubt(why);
@@ -87,8 +83,28 @@ fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
     })
 }
 
-fn cannot_start(program: &Path) -> String {
-    format!("cannot start `{}`", program.display())
+impl Job<'_> {
+    /// # Errors
+    /// If it has no words, or its folder is not there.
+    fn command(&self) -> Result<Command> {
+        let (program, arguments) = self.argv.split_first().context("no command was given")?;
+        ensure!(
+            self.cwd.is_dir(),
+            "the folder {} is not there",
+            self.cwd.display()
+        );
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.cwd)
+            // What is typed meanwhile would be an input that nobody sees.
+            .stdin(Stdio::null());
+        Ok(command)
+    }
+}
+
+fn cannot_start(command: &Command) -> String {
+    format!("cannot start `{}`", command.get_program().display())
 }
 
 /// How often it is looked whether a command has ended.

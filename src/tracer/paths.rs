@@ -3,15 +3,13 @@
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use crate::disk;
-use crate::history::blob_id;
-use crate::matrix::{Fingerprint, Mode};
+use crate::history::fingerprint_on_disk;
+use crate::matrix::Fingerprint;
 
 /// Below these lies what a process has open.
 const OF_PROCESSES: [&[u8]; 3] = [b"/proc/", b"/dev/fd/", b"/dev/std"];
@@ -206,18 +204,7 @@ pub(super) fn native(path: &BString) -> &Path {
 
 /// What a file holds now; `None` if it cannot be read.
 pub(super) fn fingerprint(path: &BString) -> Option<Fingerprint> {
-    let here = std::fs::symlink_metadata(native(path)).ok()?;
-    if here.is_symlink() {
-        let target = std::fs::read_link(native(path)).ok()?;
-        let target = target.into_os_string().into_vec();
-        return Some(Fingerprint::of_blob(&blob_id(&target), Mode::Symlink));
-    }
-    let mode = match here.permissions().mode() & 0o100 {
-        0 => Mode::Regular,
-        _ => Mode::Executable,
-    };
-    let content = disk::read(native(path)).ok()?;
-    Some(Fingerprint::of_blob(&blob_id(&content), mode))
+    fingerprint_on_disk(native(path)).ok()
 }
 
 #[cfg(test)]

@@ -128,16 +128,15 @@ impl Plan {
         self.mark_shared(&mut all)?;
         let done: Vec<&str> = all.iter().map(|(test, _)| test.id.as_str()).collect();
         write_list(&self.traces, &name_of("all"), &done, &left_out)?;
-        let failed = all.iter().map(|(_, ran)| ran.ended);
-        Ok(failed
-            .clone()
-            .find(|ended| *ended != Ended::Exit(0))
-            .unwrap_or(Ended::Exit(0)))
+        let mut ended = all.iter().map(|(_, ran)| ran.ended);
+        let failed = ended.find(|ended| *ended != Ended::Exit(0));
+        Ok(failed.unwrap_or(Ended::Exit(0)))
     }
 
     /// Tests that use what others left run every time, and so do these: one without the other
     /// would find something else.
     fn mark_shared(&self, all: &mut [(&Test, Ran)]) -> Result<()> {
+        let mut marked = BTreeSet::new();
         for at in 1..all.len() {
             for before in 0..at {
                 let (first, rest) = all.split_at_mut(at);
@@ -148,9 +147,11 @@ impl Plan {
                 };
                 wrote.doubt(format!("{} uses {path}, which it left", reader.id));
                 read.doubt(format!("it uses {path}, which {} left", writer.id));
+                marked.extend([before, at]);
             }
         }
-        for (at, (test, ran)) in all.iter().enumerate() {
+        for at in marked {
+            let (test, ran) = &all[at];
             self.write(at, test, ran)?;
         }
         Ok(())

@@ -77,7 +77,8 @@ impl Seen {
         if is_known || is_of_the_system(&folder) || self.is_own(folder.as_bstr()) {
             return;
         }
-        let names = disk::names(native(&folder)).map(|mut names| {
+        let names = disk::names(native(&folder)).ok().flatten();
+        let names = names.map(|mut names| {
             names.retain(|(name, _)| {
                 let path = BString::from([folder.as_slice(), b"/", name.as_slice()].concat());
                 !disk::is_of_tools(name) && !self.is_own(path.as_bstr())

@@ -141,10 +141,6 @@ fn value(print: Option<Fingerprint>) -> Value {
 fn bytes(path: &BStr) -> Value {
     match path.to_str() {
         Ok(text) => text.into(),
-        Err(_) => json!({ "hex": hex(path) }),
+        Err(_) => json!({ "hex": faster_hex::hex_string(path) }),
     }
-}
-
-fn hex(path: &BStr) -> String {
-    path.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,16 +2,15 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 
 use crate::history::Entry;
 use crate::languages::facts::is_outside;
 use crate::languages::{Environment, Facts, Value};
-use crate::matrix::{Fingerprint, Mode, Unit, What};
+use crate::matrix::{Fingerprint, Unit, What};
 
 /// The value of a path that is a directory.
 pub(crate) const DIR: Fingerprint = Fingerprint(*b"tamis: directory");
@@ -35,7 +34,7 @@ pub(super) fn value(facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
         }
         What::Exists | What::UntrackedExists => exists(facts, unit.path())?,
         What::Dir => listing(facts.names(unit.path())?.as_deref()),
-        What::Listing => listing(facts.names_on_disk(unit.path()).as_ref()),
+        What::Listing => listing(facts.names_on_disk(unit.path())?.as_ref()),
         What::Line(number) => line(facts, unit.path(), number)?,
         What::Dist(_)
         | What::Plugins
@@ -191,27 +190,9 @@ fn unknown(path: &BStr) -> Value {
 /// The fingerprint of a file outside the work tree: as if git stored it.
 fn outside_fingerprint(path: &BStr) -> Result<Fingerprint> {
     let file = Path::new(OsStr::from_bytes(path));
-    let found = match fs_err::symlink_metadata(file) {
-        Ok(found) => found,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(Fingerprint::MISSING);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let blob = |content: &[u8], mode| Fingerprint::of_blob(&crate::history::blob_id(content), mode);
-    if found.is_symlink() {
-        let target = fs_err::read_link(file)?;
-        return Ok(blob(target.as_os_str().as_bytes(), Mode::Symlink));
+    match fs_err::symlink_metadata(file) {
+        Ok(found) if found.is_dir() => Ok(DIR),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Fingerprint::MISSING),
+        _ => crate::history::fingerprint_on_disk(file),
     }
-    if found.is_dir() {
-        return Ok(DIR);
-    }
-    let mode = match found.permissions().mode() & 0o100 {
-        0 => Mode::Regular,
-        _ => Mode::Executable,
-    };
-    let read = crate::disk::open(file)
-        .and_then(|file| crate::history::fingerprint_of(&file, mode))
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    Ok(read)
 }
