@@ -6,7 +6,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Fingerprint, Header, Matrix, Outcome, Own, Row, SetId, TestId, Unit, UnitId, Values};
+use super::{
+    Fingerprint, Header, LeftIn, Matrix, Outcome, Own, Row, SetId, TestId, Ties, Unit, UnitId,
+    Values,
+};
 
 /// A unit that a [`MatrixBuilder`] knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -153,8 +156,7 @@ impl MatrixBuilder {
         if self.rows.contains_key(&facts.test) {
             return Err(BuildError::TwoRows(facts.test));
         }
-        let mut groups: Vec<GroupRef> = groups.into_iter().collect();
-        groups.extend(facts.own.iter().flat_map(|own| &own.sets));
+        let groups = groups.into_iter().collect();
         self.rows.insert(facts.test.clone(), (facts, groups));
         Ok(())
     }
@@ -164,8 +166,34 @@ impl MatrixBuilder {
         self.values = values;
     }
 
+    /// Gives the matrix what its tests leave behind, if it has values of cells and knows the
+    /// place of each test.
+    pub fn ties(
+        &mut self,
+        place: impl Fn(&str) -> Option<u32>,
+        left: BTreeMap<String, Vec<LeftIn>>,
+    ) {
+        let tests = self.rows.keys().filter_map(|test| test.test());
+        let places: Option<Vec<u32>> = tests.map(place).collect();
+        let has_rows = left.keys().all(|test| self.has_row(test));
+        if let (Some(places), Some(values), true) = (places, &mut self.values, has_rows) {
+            values.ties = Some(Ties { places, left });
+        }
+    }
+
     /// The matrix of everything that the rows need.
-    pub fn finish(self) -> Matrix {
+    pub fn finish(mut self) -> Matrix {
+        let has_ties = self.values.as_ref().is_some_and(|one| one.ties.is_some());
+        for (facts, groups) in self.rows.values_mut() {
+            let Some(own) = &mut facts.own else {
+                continue;
+            };
+            if !has_ties {
+                // Nobody could use it.
+                own.inner = None;
+            }
+            groups.extend(own.all_sets());
+        }
         drop(self.group_numbers);
         let used_groups = used(
             self.groups.len(),
@@ -196,10 +224,7 @@ impl MatrixBuilder {
             Row {
                 test: facts.test,
                 sets: ids(&groups),
-                own: facts.own.map(|own| Own {
-                    sets: ids(&own.sets),
-                    reads: own.reads,
-                }),
+                own: facts.own.map(|own| own.map(ids)),
                 outcome: facts.outcome,
                 duration_ms: facts.duration_ms,
                 position: facts.position,

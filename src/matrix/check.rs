@@ -36,9 +36,12 @@ impl Matrix {
             return Ok(());
         };
         check_ids(&own.sets, self.sets.len())?;
+        if let Some(inner) = &own.inner {
+            check_ids(&inner.sets, self.sets.len())?;
+            check_ids(&inner.others, self.sets.len())?;
+        }
         let strange = own
-            .sets
-            .iter()
+            .all_sets()
             .find(|set| row.sets.binary_search(set).is_err());
         match strange {
             Some(set) => Err(format!("its own set {set} is not among its sets")),

@@ -4,8 +4,8 @@ use bstr::BString;
 use proptest::prelude::*;
 
 use super::{
-    CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Key, Matrix, MatrixBuilder,
-    Note, Outcome, Own, Reads, RowFacts, Run, TestId, Unit, Values, What,
+    CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Inner, Key, Matrix,
+    MatrixBuilder, Note, Outcome, Own, Reads, RowFacts, Run, TestId, Unit, Values, What,
 };
 
 pub(crate) fn key() -> Key {
@@ -192,7 +192,10 @@ pub(crate) fn any_values() -> impl Strategy<Value = Values> {
         if is_reversed {
             holders.reverse();
         }
-        Values { holders }
+        Values {
+            holders,
+            ties: None,
+        }
     })
 }
 
@@ -241,6 +244,15 @@ pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
                                 annotations,
                                 docstrings,
                             },
+                            inner: (some > 127).then(|| Inner {
+                                sets: ids
+                                    .iter()
+                                    .copied()
+                                    .filter(|id| some >> id & 2 == 2)
+                                    .collect(),
+                                others: ids.clone(),
+                                reads: Reads::default(),
+                            }),
                         });
                         crate::matrix::Row {
                             own,

@@ -13,6 +13,36 @@ use super::Fingerprint;
 pub struct Values {
     /// In the order of the taking: digests of identity depend on it.
     pub holders: Vec<Holder>,
+    /// What tests leave behind for others, if that is known of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ties: Option<Ties>,
+}
+
+/// What the tests of a matrix leave behind when all of them run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ties {
+    /// Their order: for each, in the order of their ids, how many run before it.
+    pub places: Vec<u32>,
+    /// By test: the cells that changed during its turn, with the values that it left.
+    pub left: BTreeMap<String, Vec<LeftIn>>,
+}
+
+/// A cell that a test changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftIn {
+    /// The file of the module.
+    pub path: String,
+    /// A global, or `Class.member`.
+    pub name: String,
+    /// `None`: it cannot be told, and who reads it has the code of all who change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Fingerprint>,
+    /// Whether the test has run since without all that run before it: then it left something
+    /// else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unknown: bool,
 }
 
 /// Something that has cells: a module (`pkg.m`), a class (`pkg.m:C`), the process.
@@ -43,6 +73,19 @@ pub struct Own<S> {
     /// Sets (in a matrix: ids of sets) of which every unit counts by itself.
     pub sets: Vec<S>,
     pub reads: Reads,
+    /// What the row is without earlier tests that left something for this one: it counts
+    /// where that has the recorded values. `None` if there are none.
+    pub inner: Option<Inner<S>>,
+}
+
+/// A row without earlier tests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Inner<S> {
+    /// As [`Own::sets`].
+    pub sets: Vec<S>,
+    /// The rest: what can reach the test only by values that imports leave.
+    pub others: Vec<S>,
+    pub reads: Reads,
 }
 
 /// Which cells a test reads that the code of its own units does not name.
@@ -52,6 +95,28 @@ pub struct Reads {
     pub anything: bool,
     pub annotations: bool,
     pub docstrings: bool,
+}
+
+impl<S> Own<S> {
+    /// All sets that it names.
+    pub fn all_sets(&self) -> impl Iterator<Item = &S> {
+        let inner = self.inner.iter();
+        let inner = inner.flat_map(|inner| inner.sets.iter().chain(&inner.others));
+        self.sets.iter().chain(inner)
+    }
+
+    /// The same with other sets.
+    pub fn map<T>(&self, of: impl Fn(&[S]) -> Vec<T>) -> Own<T> {
+        Own {
+            sets: of(&self.sets),
+            reads: self.reads,
+            inner: self.inner.as_ref().map(|inner| Inner {
+                sets: of(&inner.sets),
+                others: of(&inner.others),
+                reads: inner.reads,
+            }),
+        }
+    }
 }
 
 impl Values {
@@ -94,6 +159,8 @@ impl Values {
         });
         Values {
             holders: holders.collect(),
+            // They may have run in another order.
+            ties: None,
         }
     }
 
@@ -106,6 +173,13 @@ impl Values {
         }
         let mut names: Vec<&str> = self.holders.iter().map(|one| one.name.as_str()).collect();
         names.sort_unstable();
+        let ties = self.ties.iter().flat_map(|ties| &ties.left);
+        for (test, left) in ties {
+            if !left.is_sorted_by(|one, other| (&one.path, &one.name) < (&other.path, &other.name))
+            {
+                return Err(format!("the cells that {test} left are not sorted"));
+            }
+        }
         match names.windows(2).find(|two| two[0] == two[1]) {
             Some(two) => Err(format!("two holders are called {}", two[0])),
             None => Ok(()),

@@ -27,6 +27,14 @@ pub(crate) struct LastRow {
     pub docstrings: bool,
 }
 
+/// A test that was left out.
+pub(super) struct LeftOut {
+    pub test: String,
+    pub file: BString,
+    /// Whether that was at its turn, for what earlier tests had left.
+    pub is_tied: bool,
+}
+
 /// By what two tests depend on the same: nodes to start from, and whether docstrings count.
 type Like = (BTreeSet<NodeId>, bool);
 
@@ -35,12 +43,18 @@ impl Closing<'_> {
     pub(super) fn note_taking(&mut self, trace: &Trace, prefix: &str) {
         let taking = &trace.taking;
         let rootdir = trace.config.as_ref().and_then(|one| one.rootdir.as_ref());
-        for test in &taking.confirmed {
+        let confirmed = taking.confirmed.iter().map(|test| (test, false));
+        for (test, is_tied) in confirmed.chain(taking.tied.iter().map(|test| (test, true))) {
             let mut file = rootdir.cloned().unwrap_or_default();
             file.push(b'/');
             let path = test.split("::").next().unwrap_or_default();
             file.extend_from_slice(path.as_bytes());
-            self.left_out.push((format!("{prefix}{test}"), file));
+            let test = format!("{prefix}{test}");
+            self.left_out.push(LeftOut {
+                test,
+                file,
+                is_tied,
+            });
         }
         let refuted = taking.refuted.iter();
         let refuted = refuted.map(|(test, why)| (format!("{prefix}{test}"), why.clone()));
@@ -49,15 +63,23 @@ impl Closing<'_> {
 
     /// Says of each test that was left out what it depends on. `last` tells of the row that
     /// it was confirmed by.
-    pub(super) fn confirmed(&mut self, last: &dyn Fn(&str) -> Option<LastRow>) {
+    pub(super) fn confirmed(&mut self, last: &dyn Fn(&str, bool) -> Option<LastRow>) {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out.is_empty() {
             return;
         }
         let imports = self.imports_by_path();
         let mut known: BTreeMap<Like, Confirmed> = BTreeMap::new();
-        for (test, file) in left_out {
-            let confirmed = match (self.run.graph.collects.get(&file), last(&test)) {
+        let ties = left_out.iter().any(|one| one.is_tied);
+        let ties = ties.then(|| self.all_who_left());
+        for LeftOut {
+            test,
+            file,
+            is_tied,
+        } in left_out
+        {
+            let collect = self.run.graph.collects.get(&file);
+            let mut confirmed = match (collect, last(&test, is_tied)) {
                 (Some(collect), Some(row)) => {
                     let mut starts = BTreeSet::from([SESSION, *collect]);
                     for language in &self.languages {
@@ -76,9 +98,14 @@ impl Closing<'_> {
                 }
                 _ => Confirmed {
                     base: None,
+                    ties: None,
                     incomplete: Some("it was left out, and nothing tells by what".to_owned()),
                 },
             };
+            if let Some((base, doubt)) = ties.as_ref().filter(|_| is_tied) {
+                confirmed.ties = Some(*base);
+                confirmed.incomplete = confirmed.incomplete.or_else(|| doubt.clone());
+            }
             self.observed.confirmed.insert(test, confirmed);
         }
     }
@@ -128,8 +155,26 @@ impl Closing<'_> {
         let doubt = self.run.doubt_in(&reached);
         Confirmed {
             base: Some(self.observed.bases.len() - 1),
+            ties: None,
             incomplete: doubt.or(session.incomplete),
         }
+    }
+
+    /// A base with all tests that left something, and why it may lack some of that.
+    fn all_who_left(&mut self) -> (usize, Option<String>) {
+        let starts: Vec<NodeId> = self.by_value.clone().collect();
+        let session = self.of_session();
+        let reached = self.run.paths().reach(&starts, Some(&session.known));
+        let units = self.on_session(&reached);
+        let searches = self.searches(&starts);
+        let part = Part {
+            nodes: &reached,
+            units: &units,
+            searches: &searches,
+        };
+        let by_itself = self.own_on_session(part);
+        self.observed.bases.push(Base { units, by_itself });
+        (self.observed.bases.len() - 1, self.run.doubt_in(&reached))
     }
 
     /// Imports and searches for tests that changed state of modules that are `known`, or

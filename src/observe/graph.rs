@@ -52,6 +52,8 @@ pub(crate) struct Graph {
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
     pub state: Vec<StateChange>,
+    /// File and name of what changed in a process that ran no tests.
+    pub changed_elsewhere: FxHashSet<(BString, String)>,
     /// If one process of a language that runs in order ran all tests: when a test, an import of
     /// a module or the search for tests began, in the order of the scopes of that process. These
     /// end before another test begins.
@@ -211,6 +213,7 @@ impl<'a> Building<'a> {
                 module_names: FxHashMap::default(),
                 collects: FxHashMap::default(),
                 state: Vec::new(),
+                changed_elsewhere: FxHashSet::default(),
                 times: FxHashMap::default(),
                 with_callers: FxHashSet::default(),
                 variables: variables(traces),
@@ -299,6 +302,10 @@ impl<'a> Building<'a> {
             }
         }
         for change in &trace.state {
+            if trace.open.role != Role::Main {
+                let elsewhere = &mut self.graph.changed_elsewhere;
+                elsewhere.insert((change.file.clone(), change.name.clone()));
+            }
             match self.resolve(at, change.by) {
                 Some(by) => self.graph.state.push(StateChange {
                     file: change.file.clone(),

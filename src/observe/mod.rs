@@ -8,6 +8,7 @@ mod accesses;
 mod additions;
 mod confirmed;
 pub(crate) mod graph;
+mod left;
 mod observations;
 mod own;
 mod rows;

@@ -8,7 +8,7 @@ use bstr::{BStr, BString};
 
 use super::own::OwnUnits;
 use super::units::UnitIndex;
-use crate::matrix::{Fingerprint, Outcome, Unit, Values};
+use crate::matrix::{Fingerprint, LeftIn, Outcome, Unit, Values};
 
 /// What the traces of one run tell.
 #[derive(Debug, Default)]
@@ -47,6 +47,13 @@ pub struct Observations {
     /// Tests that the test process left out because the values that they read are those
     /// of the record.
     pub confirmed: BTreeMap<String, Confirmed>,
+    /// By test: the cells that changed during its turn. Their values are those of a run of all
+    /// tests.
+    pub left: BTreeMap<String, Vec<LeftIn>>,
+    /// All tests in order, if they are known.
+    pub order: Option<Vec<String>>,
+    /// Whether those that ran began in the state of a run of all of them.
+    pub is_whole: bool,
     /// Tests that it could have left out so, with what was different.
     pub refuted: BTreeMap<String, String>,
 }
@@ -66,6 +73,9 @@ pub struct Base {
 pub struct Confirmed {
     /// Index into [`Observations::bases`].
     pub base: Option<usize>,
+    /// Of a test that was left out at its turn, for what earlier tests had left: these; an
+    /// index, too.
+    pub ties: Option<usize>,
     /// Why there may be more.
     pub incomplete: Option<String>,
 }
@@ -80,10 +90,24 @@ pub struct ObservedRow {
     pub own: Vec<UnitIndex>,
     /// Beside those of the base, the units that are the test's own; `None`: all are.
     pub by_itself: Option<OwnUnits>,
+    /// The same without what earlier tests did of which it can meet something; `None` if that
+    /// is nothing, or if nobody knows what they left.
+    pub inner: Option<Inner>,
     pub outcome: Outcome,
     pub duration_ms: u32,
     pub position: u32,
     pub incomplete: Option<String>,
+}
+
+/// What a row is without the earlier tests that left something for it.
+#[derive(Clone, Debug)]
+pub struct Inner {
+    /// Index into [`Observations::bases`].
+    pub base: usize,
+    /// Units besides those of the base, sorted.
+    pub units: Vec<UnitIndex>,
+    /// Those among them that are the test's own.
+    pub by_itself: OwnUnits,
 }
 
 /// State that outlives a test.

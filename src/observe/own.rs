@@ -324,6 +324,7 @@ fn of_process(run: &Run<'_>, trace: &Trace) -> Option<Values> {
     let holders: Option<Vec<Holder>> = holders.collect();
     Some(Values {
         holders: by_name(holders?),
+        ties: None,
     })
 }
 
@@ -349,7 +350,10 @@ fn joined(one: Values, other: Values) -> Values {
         holders.push(holder);
     }
     holders.sort_by(|one, other| one.name.cmp(&other.name));
-    Values { holders }
+    Values {
+        holders,
+        ties: None,
+    }
 }
 
 fn joined_cells(

@@ -9,8 +9,9 @@ use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::accesses::Touched;
-use super::confirmed::LastRow;
+use super::confirmed::{LastRow, LeftOut};
 use super::graph::{NodeId, SESSION};
+use super::left::Left;
 use super::observations::{Base, LookedIn, Observations, ObservedRow};
 use super::own::{Below, OwnUnits, Owning, Part, values};
 use super::run::Run;
@@ -35,11 +36,11 @@ pub fn observe(
     launch: &dyn Teller,
     benign: &[Pattern],
 ) -> Result<Observations> {
-    observe_after(traces, errors, facts, launch, benign, &|_| None)
+    observe_after(traces, errors, facts, launch, benign, &|_, _| None)
 }
 
 /// The same of a run in which tests may have been left out for the values that they read.
-/// `last` tells of the rows with these values.
+/// `last` tells of the rows with these values, by test, and whether that was at its turn.
 ///
 /// # Errors
 /// Those of [`observe`].
@@ -49,9 +50,10 @@ pub(crate) fn observe_after(
     facts: &Facts<'_>,
     launch: &dyn Teller,
     benign: &[Pattern],
-    last: &dyn Fn(&str) -> Option<LastRow>,
+    last: &dyn Fn(&str, bool) -> Option<LastRow>,
 ) -> Result<Observations> {
     let mut closing = Closing::new(Run::new(facts, launch, traces, errors))?;
+    closing.left = Left::of(traces, benign);
     closing.attach_options();
     closing.attach_state(benign)?;
     closing.owning = Owning::of_run(&closing.run);
@@ -69,20 +71,23 @@ pub(super) struct Closing<'a> {
     pub observed: Observations,
     /// What rows share, by the numbers of its closures: what the session needs, and on top
     /// of that what the tests of one file need.
-    shared: Vec<Shared>,
+    pub(super) shared: Vec<Shared>,
     session: Base,
     /// What is a test's own, if values were taken for the rest.
-    owning: Option<Owning>,
+    pub(super) owning: Option<Owning>,
     /// By cell, the imports and searches for tests that changed it.
     pub changed_by: Vec<Vec<NodeId>>,
     /// Who reads and changes cells, if somebody asks for it.
     pub touched: Option<Touched>,
-    /// Tests that were left out, with their files.
-    pub left_out: Vec<(String, BString)>,
+    pub left_out: Vec<LeftOut>,
     /// By test file and the changes of state that come on top of it, an index into the bases.
     bases: FxHashMap<(BString, Vec<NodeId>), usize>,
     /// The nodes that stand for changes of state.
     pub changes: Range<NodeId>,
+    /// Of these, those of cells of which the values are known that tests left there.
+    pub by_value: Range<NodeId>,
+    /// What tests left, if each began in the state of a run of all of them.
+    pub left: Option<Left>,
     rows: BTreeMap<String, ObservedRow>,
 }
 
@@ -95,12 +100,14 @@ pub(super) struct Shared {
     /// The searches for tests that count as they are.
     searches: Rc<BTreeSet<NodeId>>,
     pub incomplete: Option<String>,
+    /// Whether it comes to changes in [`Closing::by_value`] that what is below does not.
+    pub is_tied: bool,
 }
 
 /// The index in [`Closing::shared`] of what the session needs.
 const OF_SESSION: usize = 0;
 /// That of the first base.
-const OF_BASES: usize = 1;
+pub(super) const OF_BASES: usize = 1;
 
 impl<'a> Closing<'a> {
     pub(super) fn new(mut run: Run<'a>) -> Result<Closing<'a>> {
@@ -120,6 +127,8 @@ impl<'a> Closing<'a> {
             left_out: Vec::new(),
             bases: FxHashMap::default(),
             changes: 0..0,
+            by_value: 0..0,
+            left: None,
             rows: BTreeMap::new(),
         };
         closing.attach_definitions()?;
@@ -198,6 +207,7 @@ impl<'a> Closing<'a> {
             let prefix = self.languages[language].id_prefix(&self.run, trace);
             self.note_items(trace, &prefix);
             self.note_taking(trace, &prefix);
+            self.note_left(at, &prefix);
             let ends = trace.ends.iter().map(|end| (end.scope, end));
             let ends: FxHashMap<u64, &TestEnd> = ends.collect();
             for begin in &trace.begins {
@@ -273,11 +283,13 @@ impl<'a> Closing<'a> {
             searches: &searches,
         };
         let by_itself = self.by_itself(base, part);
+        let inner = self.inner(at, begin, base, &reached)?;
         let row = ObservedRow {
             test,
             base,
             own,
             by_itself,
+            inner,
             outcome: end.map_or(Outcome::Crashed, |end| end.outcome),
             duration_ms: end.map_or(0, |end| (end.seconds * 1000.0).round() as u32),
             position,
@@ -293,7 +305,7 @@ impl<'a> Closing<'a> {
     }
 
     /// The part of a row that is the test's own.
-    fn by_itself(&self, base: usize, part: Part<'_>) -> Option<OwnUnits> {
+    pub(super) fn by_itself(&self, base: usize, part: Part<'_>) -> Option<OwnUnits> {
         let below = self.below(&self.observed.bases[base], OF_BASES + base)?;
         let owning = self.owning.as_ref()?;
         Some(owning.part(&self.run, &self.languages, part, below))
@@ -308,7 +320,7 @@ impl<'a> Closing<'a> {
     }
 
     /// What the own parts of rows on top of a closure are built on.
-    fn below<'s>(&'s self, base: &'s Base, closure: usize) -> Option<Below<'s>> {
+    pub(super) fn below<'s>(&'s self, base: &'s Base, closure: usize) -> Option<Below<'s>> {
         Some(Below {
             units: &base.units,
             own: &base.by_itself.as_ref()?.0,
@@ -354,7 +366,12 @@ impl<'a> Closing<'a> {
         met
     }
 
-    fn base_on(&mut self, file: &BString, met: Vec<NodeId>, below: Option<usize>) -> usize {
+    pub(super) fn base_on(
+        &mut self,
+        file: &BString,
+        met: Vec<NodeId>,
+        below: Option<usize>,
+    ) -> usize {
         let key = (file.clone(), met);
         if let Some(base) = self.bases.get(&key) {
             return *base;
@@ -391,6 +408,7 @@ impl<'a> Closing<'a> {
             elsewhere: Rc::new(elsewhere),
             searches: searches.clone(),
             incomplete: doubt.or_else(|| on?.incomplete),
+            is_tied: reached.iter().any(|node| self.by_value.contains(node)),
         });
         let nothing = Base::default();
         let base = match below {
@@ -447,6 +465,8 @@ impl<'a> Closing<'a> {
         };
         known.own = merged(&known.own, row.own);
         known.by_itself = known.by_itself.take().zip(row.by_itself).map(both);
+        // Between the two, other tests may have run.
+        known.inner = None;
         known.duration_ms += row.duration_ms;
         known.incomplete = known.incomplete.take().or(row.incomplete);
         if known.base != row.base {

@@ -155,6 +155,7 @@ impl<'a> Run<'a> {
         Paths {
             edges: &self.edges,
             conditional: &self.conditional,
+            closed: (0, 0),
         }
     }
 

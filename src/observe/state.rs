@@ -79,7 +79,17 @@ impl Closing<'_> {
         let first: FxHashSet<NodeId> = first.copied().collect();
         let mut ties = Ties::default();
         self.changes.start = self.run.edges.len() as NodeId;
-        for ((file, name), changers) in by_name {
+        let is_by_code = |cell: &(BString, String)| match &self.left {
+            Some(left) => left.by_code.contains(cell) || graph.changed_elsewhere.contains(cell),
+            None => true,
+        };
+        let by_name: Vec<_> = by_name
+            .into_iter()
+            .map(|(cell, changers)| (is_by_code(&cell), cell, changers))
+            .collect();
+        // What tests did by value, of which the nodes shall stand in a row.
+        let mut by_value = Vec::new();
+        for (is_by_code, (file, name), changers) in by_name {
             let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());
             let name_of_cell = format!("{path}#{name}");
             if benign
@@ -109,9 +119,23 @@ impl Closing<'_> {
             if let Some(touched) = &mut self.touched {
                 touched.changed(&changers, condition);
             }
+            // Imports are known by their code, and so are tests whose values nobody knows.
+            let (by_tests, others): (Vec<_>, Vec<_>) =
+                (changers.into_iter()).partition(|by| !is_by_code && !first.contains(by));
+            if !others.is_empty() {
+                ties.add(&mut self.run, number, others, condition, &naming);
+            }
+            if !by_tests.is_empty() {
+                by_value.push((number, by_tests, condition, naming));
+            }
+        }
+        self.by_value.start = self.run.edges.len() as NodeId;
+        ties.by_changers.clear();
+        for (number, changers, condition, naming) in by_value {
             ties.add(&mut self.run, number, changers, condition, &naming);
         }
         self.changes.end = self.run.edges.len() as NodeId;
+        self.by_value.end = self.changes.end;
         let count = self.observed.cells.len();
         let readers = ties.attach(&mut self.run, self.touched.as_mut(), count);
         for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {

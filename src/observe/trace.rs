@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::matrix::{Fingerprint, Outcome, UnitKind};
 
-pub(super) use taking::Taking;
+pub(super) use taking::{LeftCell, Taking};
 
 /// The version that this reader understands.
 pub(super) const TRACE_VERSION: u64 = 1;

@@ -16,6 +16,8 @@ pub(super) struct Paths<'a> {
     pub edges: &'a [Vec<NodeId>],
     /// By node: edges (second) that count for whoever also reaches the first.
     pub conditional: &'a FxHashMap<NodeId, Vec<(NodeId, NodeId)>>,
+    /// The first node, and the one after the last, of some that no walk enters.
+    pub closed: (NodeId, NodeId),
 }
 
 /// Nodes that a walk need not enter, as all that they lead to is there.
@@ -54,7 +56,8 @@ impl Paths<'_> {
     }
 
     fn visit(&self, walk: &mut Walk<'_>, node: NodeId) {
-        if walk.has(node) {
+        let (first, end) = self.closed;
+        if walk.has(node) || first <= node && node < end {
             return;
         }
         walk.seen.add(node);
@@ -169,8 +172,14 @@ mod tests {
     }
 
     /// The plain reading: what follows from what is there, until nothing does.
-    fn by_definition(sample: &Sample, starts: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+    fn by_definition(
+        sample: &Sample,
+        starts: &BTreeSet<NodeId>,
+        closed: (NodeId, NodeId),
+    ) -> BTreeSet<NodeId> {
         let mut found = starts.clone();
+        let is_open = |node: &NodeId| *node < closed.0 || closed.1 <= *node;
+        found.retain(is_open);
         loop {
             let mut more = found.clone();
             for node in &found {
@@ -179,6 +188,7 @@ mod tests {
                     more.extend(found.contains(condition).then_some(*to));
                 }
             }
+            more.retain(is_open);
             if more.len() == found.len() {
                 return found;
             }
@@ -191,8 +201,13 @@ mod tests {
         fn layers_of_walks_reach_what_one_walk_does(
             sample in any_sample(),
             layers in proptest::collection::vec(proptest::collection::vec(0..NODES, 0..3), 1..4),
+            closed in (0..NODES, 0..NODES),
         ) {
-            let paths = Paths { edges: &sample.edges, conditional: &sample.conditional };
+            let paths = Paths {
+                edges: &sample.edges,
+                conditional: &sample.conditional,
+                closed,
+            };
             let mut known: Option<Rc<Known>> = None;
             let (mut starts, mut found) = (BTreeSet::new(), BTreeSet::new());
             for layer in layers {
@@ -203,7 +218,7 @@ mod tests {
                 prop_assert_eq!(added_set.len(), count);
                 prop_assert!(added_set.is_disjoint(&found));
                 found.extend(added_set);
-                prop_assert_eq!(&found, &by_definition(&sample, &starts));
+                prop_assert_eq!(&found, &by_definition(&sample, &starts, closed));
                 let layer = paths.known(&added, known.take());
                 known = Some(Rc::new(layer));
             }

@@ -443,6 +443,7 @@ fn reason(
 mod tests {
     use super::*;
     use crate::matrix::{Fingerprint, Outcome, Unit, What};
+    use crate::select::By;
 
     fn unconfirmed(baseline: &str) -> Verdict {
         Verdict::Run(Reason::Unconfirmed {
@@ -451,6 +452,7 @@ mod tests {
             to: Fingerprint([2; 16]),
             baseline: baseline.into(),
             late: [].into(),
+            by: By::Imports,
         })
     }
 

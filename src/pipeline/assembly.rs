@@ -38,6 +38,8 @@ pub(super) struct Assembly<'a> {
     /// Those of the collected ones.
     pub(super) bases: Vec<SharedUnits>,
     pub(super) imported: Imported,
+    /// The runs of the matrices of which rows are carried.
+    pub(super) sources: BTreeMap<String, &'a Matrix>,
     runs: Vec<Run>,
     /// By collected unit: its fingerprint at the tested state, and why rows
     /// with it prove nothing, if so.
@@ -99,6 +101,7 @@ impl<'a> Assembly<'a> {
             values: ValuesOf::of(recording.decision, collected),
             bases: Vec::new(),
             imported: Imported::default(),
+            sources: BTreeMap::new(),
             runs,
             observed,
             since: FxHashMap::default(),
@@ -127,6 +130,7 @@ impl<'a> Assembly<'a> {
         self.examine_build()?;
         self.add_collection_row()?;
         self.builder.values(self.values.values());
+        self.add_ties();
         let mut matrix = self.builder.finish();
         matrix.header.tests = matrix.tests().count() as u32;
         forget_unused_runs(&mut matrix);
@@ -171,7 +175,7 @@ impl<'a> Assembly<'a> {
 
     /// Groups of some units and, if values stand for the others, of those that are a
     /// test's own; and which group that is.
-    fn in_two(
+    pub(super) fn in_two(
         &mut self,
         units: &[u32],
         own: Option<&OwnUnits>,
@@ -230,9 +234,11 @@ impl<'a> Assembly<'a> {
             // What an audit adds, and what comes from other tests, no value stands for.
             let others = || added.into_iter().chain(handed);
             let own = base.own.zip(own).filter(|_| incomplete.is_none());
+            let groups_of_base = base.groups.clone();
             let own = own.map(|((of_base, in_base), (own, reads))| Own {
                 sets: [of_base, own].into_iter().chain(others()).collect(),
                 reads: in_base | reads,
+                inner: self.inner_of(row, &Vec::from_iter(others())),
             });
             let facts = RowFacts {
                 test: TestId::Test(row.test.clone()),
@@ -244,7 +250,7 @@ impl<'a> Assembly<'a> {
                 selected: true,
                 own,
             };
-            let groups = base.groups.iter().copied().chain(groups).chain(others());
+            let groups = groups_of_base.into_iter().chain(groups).chain(others());
             self.builder.row(facts, groups)?;
         }
         Ok(())
@@ -425,7 +431,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Takes a row over; not if this run saw one of its units to be different.
-    fn carry_row(&mut self, from: &Matrix, row: &Row) -> Result<bool> {
+    fn carry_row(&mut self, from: &'a Matrix, row: &Row) -> Result<bool> {
         let mut groups = Vec::with_capacity(row.sets.len());
         for set in &row.sets {
             match self.carry_set(from, *set)? {
@@ -434,6 +440,9 @@ impl<'a> Assembly<'a> {
             }
         }
         let own = self.own_of_carried(from, row, &groups);
+        if row.test != TestId::Collection {
+            self.note_source(from);
+        }
         if row.test == TestId::Collection {
             groups.extend(self.build);
         }

@@ -10,9 +10,13 @@ use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
 use crate::languages::{Environment, Facts, Needed, UnitReads, read_by};
-use crate::matrix::{CellValue, Matrix, Row, SetId, TestId, Unit, UnitId, Values, What};
-use crate::runners::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded, configured};
-use crate::select::{Reason, Selection};
+use crate::matrix::{
+    self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values, What,
+};
+use crate::runners::{
+    Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
+};
+use crate::select::{By, Reason, Selection};
 
 /// The plan by which the collector confirms tests of `decision` at `view`; `None` if there
 /// is none to confirm.
@@ -52,11 +56,11 @@ pub(crate) fn confirming<'d>(
 }
 
 /// The tests that values can excuse, by the matrix that has these.
-fn by_baseline(selection: &Selection) -> BTreeMap<&str, Vec<&str>> {
-    let mut open: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+fn by_baseline(selection: &Selection) -> BTreeMap<&str, Vec<(&str, By)>> {
+    let mut open: BTreeMap<&str, Vec<(&str, By)>> = BTreeMap::new();
     for (test, reason) in selection.selected() {
-        if let Reason::Unconfirmed { baseline, .. } = reason {
-            open.entry(baseline).or_default().push(test);
+        if let Reason::Unconfirmed { baseline, by, .. } = reason {
+            open.entry(baseline).or_default().push((test, *by));
         }
     }
     open
@@ -81,9 +85,25 @@ struct Planning<'d> {
 /// A test that values can excuse.
 struct Open<'d> {
     test: &'d str,
-    of: OpenTest,
-    /// The sets of its row that are not its own: code that ran at import.
+    matrix: usize,
+    /// As a whole, and without earlier tests.
+    own: Option<Part>,
+    tied: Option<Part>,
+    /// Whether what was imported is proven to be the same.
+    is_import_same: bool,
+}
+
+/// What counts of it.
+struct Part {
+    of: OpenPart,
+    /// The sets that are not its own: code that ran at import.
     others: usize,
+}
+
+impl Open<'_> {
+    fn parts(&mut self) -> impl Iterator<Item = &mut Part> {
+        self.own.iter_mut().chain(&mut self.tied)
+    }
 }
 
 /// Equal things have one number.
@@ -129,10 +149,10 @@ struct Source<'d> {
 }
 
 /// What units read, and what runners ask test files for.
-type Reads = (Vec<Option<UnitReads>>, &'static [&'static str]);
+type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
 
 impl<'d> Planning<'d> {
-    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) {
+    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[(&'d str, By)]) {
         let mut source = Source {
             matrix,
             held: BTreeSet::new(),
@@ -149,45 +169,78 @@ impl<'d> Planning<'d> {
             }
         }
         let (number, before) = (self.matrices.len(), self.open.len());
-        for row in tests
-            .iter()
-            .filter_map(|test| matrix.row(TestId::Test(test)))
-        {
-            let open = self.test(row, number, &mut source);
+        for (test, by) in tests {
+            let row = matrix.row(TestId::Test(test));
+            let open = row.and_then(|row| self.test(row, *by, number, &mut source));
             self.open.extend(open);
         }
         if self.open.len() > before {
-            self.matrices.push(recorded(values));
+            let waits = self.open[before..].iter().any(|one| one.tied.is_some());
+            let ties = values.ties.as_ref().filter(|_| waits);
+            let ties = ties.map(|ties| ties_of(matrix, ties));
+            self.matrices.push(recorded(values, ties));
         }
     }
 
     /// `None` if the matrix lacks what would confirm it.
-    fn test(&mut self, row: &'d Row, matrix: usize, source: &mut Source<'d>) -> Option<Open<'d>> {
+    fn test(
+        &mut self,
+        row: &'d Row,
+        by: By,
+        matrix: usize,
+        source: &mut Source<'d>,
+    ) -> Option<Open<'d>> {
         let own = row.own.as_ref()?;
-        let key = (row.sets.as_slice(), own.sets.as_slice());
+        let whole = match by {
+            By::Tests | By::Both => None,
+            By::Imports => self.part(&own.sets, &row.sets, own.reads, source),
+        };
+        let inner = own.inner.as_ref();
+        let tied = inner.and_then(|one| self.part(&one.sets, &one.others, one.reads, source));
+        if whole.is_none() && tied.is_none() {
+            return None;
+        }
+        Some(Open {
+            test: row.test.test()?,
+            matrix,
+            own: whole,
+            tied,
+            is_import_same: by == By::Tests,
+        })
+    }
+
+    /// `None` if the matrix lacks what would confirm it. `all`: own sets may be among these.
+    fn part(
+        &mut self,
+        own: &'d [SetId],
+        all: &'d [SetId],
+        reads: Reads,
+        source: &mut Source<'d>,
+    ) -> Option<Part> {
+        let key = (all, own);
         let modules = match source.modules.get(&key) {
             Some(known) => *known,
             None => {
-                let modules = self.modules_of(&row.sets, &own.sets, source);
+                let modules = self.modules_of(all, own, source);
                 source.modules.insert(key, modules);
                 modules
             }
         }?;
+        let late_modules = self.late_modules(own, source);
         let mut number = |set: &SetId| self.set(*set, source);
-        let sets = own.sets.iter().map(&mut number).collect();
-        let others = row.sets.iter().filter(|set| !own.sets.contains(set));
+        let sets = own.iter().map(&mut number).collect();
+        let others = all.iter().filter(|set| !own.contains(set));
         let others = others.map(&mut number).collect();
-        Some(Open {
-            test: row.test.test()?,
-            of: OpenTest {
-                matrix,
+        Some(Part {
+            of: OpenPart {
                 sets,
                 modules,
+                late_modules,
                 flags: Flags {
-                    anything: own.reads.anything,
+                    anything: reads.anything,
                     // Of the names in these the test process tells: a library may evaluate them.
-                    annotations: own.reads.annotations,
-                    docstrings: own.reads.docstrings,
+                    annotations: reads.annotations,
+                    docstrings: reads.docstrings,
                 },
             },
             others: self.others.of(others),
@@ -203,7 +256,35 @@ impl<'d> Planning<'d> {
         own: &[SetId],
         source: &mut Source<'d>,
     ) -> Option<usize> {
-        let (mut all, mut by_value) = (BTreeSet::new(), BTreeSet::new());
+        let others: Vec<SetId> = { sets.iter() }
+            .filter(|set| own.binary_search(set).is_err())
+            .copied()
+            .collect();
+        let by_value = self.paths_of(&others, source);
+        if !by_value.iter().all(|path| self.is_held(*path, source)) {
+            return None;
+        }
+        let mut all = self.paths_of(own, source);
+        all.retain(|path| self.is_held(*path, source));
+        all.extend(by_value);
+        Some(self.modules.of(all.into_iter().collect()))
+    }
+
+    /// The list of the modules that a test imports itself.
+    fn late_modules(&mut self, own: &[SetId], source: &mut Source<'d>) -> usize {
+        let mut paths = self.paths_of(own, source);
+        paths.retain(|path| !self.is_held(*path, source));
+        self.modules.of(paths.into_iter().collect())
+    }
+
+    fn is_held(&self, path: usize, source: &Source<'d>) -> bool {
+        let path = self.paths.all[path].to_str();
+        path.is_ok_and(|path| source.held.contains(path))
+    }
+
+    /// The modules of the units of some sets.
+    fn paths_of(&mut self, sets: &[SetId], source: &mut Source<'d>) -> BTreeSet<usize> {
+        let mut all = BTreeSet::new();
         for set in sets {
             let known = source.modules_of.entry(*set).or_insert_with(|| {
                 let units = source.matrix.sets[*set as usize].iter();
@@ -216,18 +297,8 @@ impl<'d> Planning<'d> {
                 paths
             });
             all.extend(known.iter());
-            if own.binary_search(set).is_err() {
-                by_value.extend(known.iter());
-            }
         }
-        let is_held = |path: &usize| {
-            let path = self.paths.all[*path].to_str();
-            path.is_ok_and(|path| source.held.contains(path))
-        };
-        by_value
-            .iter()
-            .all(is_held)
-            .then(|| self.modules.of(all.into_iter().filter(is_held).collect()))
+        all
     }
 
     fn set(&mut self, set: SetId, source: &mut Source<'d>) -> usize {
@@ -248,7 +319,7 @@ impl<'d> Planning<'d> {
     /// Puts in what the units read, which `read` tells.
     fn finish(
         mut self,
-        read: impl FnOnce(&Needed, &[&Unit]) -> Result<Reads>,
+        read: impl FnOnce(&Needed, &[&Unit]) -> Result<Answer>,
     ) -> Result<Confirm<'d>> {
         let needed = self.paths.all.iter().map(|path| {
             let names = path.to_str().ok().and_then(|path| self.names.get(path));
@@ -260,11 +331,12 @@ impl<'d> Planning<'d> {
         self.drop_beyond_values(&reads);
         self.hand_on(&mut reads);
         let mut used: BTreeSet<usize> = BTreeSet::new();
-        used.extend(self.open.iter().flat_map(|open| &open.of.sets));
+        let parts = self.open.iter_mut().flat_map(Open::parts);
+        used.extend(parts.flat_map(|part| part.of.sets.iter().copied()));
         let used: Vec<usize> = used.into_iter().collect();
         let (units, sets) = merge(&reads, used.iter().map(|set| &self.sets.all[*set]));
-        for open in &mut self.open {
-            for set in &mut open.of.sets {
+        for part in self.open.iter_mut().flat_map(Open::parts) {
+            for set in &mut part.of.sets {
                 *set = used.partition_point(|used| used < set);
             }
         }
@@ -280,7 +352,15 @@ impl<'d> Planning<'d> {
             tests: self
                 .open
                 .into_iter()
-                .map(|open| (open.test, open.of))
+                .map(|open| {
+                    let of = OpenTest {
+                        matrix: open.matrix,
+                        own: open.own.map(|part| part.of),
+                        tied: open.tied.map(|part| part.of),
+                        is_import_same: open.is_import_same,
+                    };
+                    (open.test, of)
+                })
                 .collect(),
         })
     }
@@ -293,8 +373,13 @@ impl<'d> Planning<'d> {
         };
         let sets = self.sets.all.iter();
         let beyond: Vec<bool> = sets.map(|set| set.iter().any(reads_beyond)).collect();
+        let is_within = |part: &Part| !part.of.sets.iter().any(|set| beyond[*set]);
+        for open in &mut self.open {
+            open.own = open.own.take().filter(|part| is_within(part));
+            open.tied = open.tied.take().filter(|part| is_within(part));
+        }
         self.open
-            .retain(|open| !open.of.sets.iter().any(|set| beyond[*set]));
+            .retain(|open| open.own.is_some() || open.tied.is_some());
     }
 
     /// Code that runs at import can put modules where tests find them: in a list, say. So
@@ -306,14 +391,14 @@ impl<'d> Planning<'d> {
             .map(|set| Handed::by(set, reads, &self.units.all))
             .collect();
         let mut known: FxHashMap<_, Option<usize>> = FxHashMap::default();
-        for open in &mut self.open {
-            let looks = open.of.sets.iter().any(|set| handed[*set].looks);
-            let asks_runner = open.of.sets.iter().map(|set| handed[*set].asks_runner);
+        for part in self.open.iter_mut().flat_map(Open::parts) {
+            let looks = part.of.sets.iter().any(|set| handed[*set].looks);
+            let asks_runner = part.of.sets.iter().map(|set| handed[*set].asks_runner);
             let asks_runner = asks_runner.max().unwrap_or_default();
-            let key = (open.others, open.of.modules, looks, asks_runner);
+            let key = (part.others, part.of.modules, looks, asks_runner);
             let set = known.entry(key).or_insert_with(|| {
-                let needed = self.modules.all[open.of.modules].len();
-                let others = self.others.all[open.others].iter();
+                let needed = self.modules.all[part.of.modules].len();
+                let others = self.others.all[part.others].iter();
                 let others: Vec<&Handed> = others.map(|set| &handed[*set]).collect();
                 let handed = Handed::of_all(&others, needed, looks);
                 let handed: Vec<BString> = handed.into_iter().cloned().collect();
@@ -331,7 +416,7 @@ impl<'d> Planning<'d> {
                     self.sets.of(vec![unit])
                 })
             });
-            open.of.sets.extend(*set);
+            part.of.sets.extend(*set);
         }
     }
 }
@@ -465,7 +550,28 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
     }
 }
 
-fn recorded(values: &Values) -> Recorded<'_> {
+/// What the tests of a matrix left, for the test process.
+fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties) -> Ties<'d> {
+    let tests = matrix.rows.iter().filter_map(|row| row.test.test());
+    let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
+    order.sort_unstable();
+    let left = ties.left.iter().map(|(test, cells)| {
+        let cells = cells.iter().map(|cell| {
+            let value = match cell.is_unknown {
+                true => Some(LeftIn::UNKNOWN.to_owned()),
+                false => cell.value.map(|value| value.hex()),
+            };
+            LeftIn(&cell.path, &cell.name, value)
+        });
+        (test.as_str(), cells.collect())
+    });
+    Ties {
+        order: order.into_iter().map(|(_, test)| test).collect(),
+        left: left.collect(),
+    }
+}
+
+fn recorded<'d>(values: &'d Values, ties: Option<Ties<'d>>) -> Recorded<'d> {
     let holders = values.holders.iter().map(|holder| {
         let cells = holder.cells.iter().map(|(key, value)| {
             let value = match value {
@@ -478,6 +584,7 @@ fn recorded(values: &Values) -> Recorded<'_> {
     });
     Recorded {
         holders: holders.collect(),
+        ties,
     }
 }
 

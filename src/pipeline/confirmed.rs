@@ -14,7 +14,9 @@ use rustc_hash::FxHashMap;
 
 use super::assembly::Assembly;
 use super::decide::Decision;
-use crate::matrix::{GroupRef, Matrix, Outcome, Own, Row, RowFacts, SetId, TestId, What};
+use crate::matrix::{
+    GroupRef, Inner, Matrix, Outcome, Own, Reads, Row, RowFacts, SetId, TestId, What,
+};
 use crate::observe::{Confirmed, LastRow};
 use crate::select::{Reason, Verdict};
 
@@ -48,14 +50,15 @@ impl<'d> LastRows<'d> {
         }
     }
 
-    pub(super) fn of(&self, test: &str) -> Option<LastRow> {
+    pub(super) fn of(&self, test: &str, is_tied: bool) -> Option<LastRow> {
         let (matrix, row) = row_of(self.decision, test)?;
         let mut last = LastRow::default();
-        for set in &row.sets {
+        let part = PartOf::row(row, is_tied)?;
+        for set in part.own.iter().chain(&part.others) {
             let of_set = self.of_set(matrix, *set);
             last.modules.extend(of_set.modules.iter().cloned());
             // Those of its own are units of its own now, too.
-            let is_own = row.own.as_ref().is_some_and(|own| own.sets.contains(set));
+            let is_own = part.own.contains(set);
             last.docstrings |= of_set.docstrings && !is_own;
         }
         Some(last)
@@ -75,6 +78,37 @@ impl<'d> LastRows<'d> {
             Rc::new(last)
         });
         known.clone()
+    }
+}
+
+/// What of a row counts for a test that was left out.
+struct PartOf {
+    own: Vec<SetId>,
+    others: Vec<SetId>,
+    reads: Reads,
+}
+
+impl PartOf {
+    /// Without earlier tests, if what these left was compared by value.
+    fn row(row: &Row, is_tied: bool) -> Option<PartOf> {
+        let own = row.own.as_ref()?;
+        if is_tied {
+            return own.inner.as_ref().map(PartOf::inner);
+        }
+        let others = row.sets.iter().filter(|set| !own.sets.contains(set));
+        Some(PartOf {
+            own: own.sets.clone(),
+            others: others.copied().collect(),
+            reads: own.reads,
+        })
+    }
+
+    fn inner(inner: &Inner<SetId>) -> PartOf {
+        PartOf {
+            own: inner.sets.clone(),
+            others: inner.others.clone(),
+            reads: inner.reads,
+        }
     }
 }
 
@@ -116,8 +150,9 @@ impl Assembly<'_> {
         renewed: &mut RenewedSets,
     ) -> Result<std::result::Result<(), String>> {
         let known = row_of(self.recording.decision, test);
-        let known = known.and_then(|(matrix, row)| Some((matrix, row, row.own.as_ref()?)));
-        let (Some((matrix, row, own)), Some(base)) = (known, confirmed.base) else {
+        let is_tied = confirmed.ties.is_some();
+        let known = known.and_then(|(matrix, row)| Some((matrix, row, PartOf::row(row, is_tied)?)));
+        let (Some((matrix, row, part)), Some(base)) = (known, confirmed.base) else {
             return Ok(Err("it was left out, and nothing tells by what".to_owned()));
         };
         facts.outcome = row.outcome;
@@ -128,8 +163,9 @@ impl Assembly<'_> {
             .incomplete
             .clone()
             .or_else(|| row.incomplete.clone());
+        self.note_source(matrix);
         let mut of_test = Vec::new();
-        for set in &own.sets {
+        for set in &part.own {
             match self.carry_set(matrix, *set)? {
                 Some(group) => of_test.push(group),
                 None => {
@@ -138,25 +174,74 @@ impl Assembly<'_> {
                 }
             }
         }
-        for set in row.sets.iter().filter(|set| !own.sets.contains(set)) {
+        for set in &part.others {
             match self.renewed(matrix, *set, renewed) {
                 Ok(group) => groups.push(group),
                 Err(why) => doubt = doubt.or(Some(why)),
             }
         }
+        let inner = row.own.as_ref().and_then(|own| own.inner.as_ref());
+        let inner = match inner {
+            Some(inner) => self.inner_again(matrix, &PartOf::inner(inner), base, renewed)?,
+            None => None,
+        };
+        let ties = confirmed.ties.map(|at| &self.bases[at]);
+        groups.extend(ties.iter().flat_map(|ties| &ties.groups));
+        doubt = doubt.or_else(|| ties?.doubt.clone());
+        let of_ties = ties.map(|ties| ties.own);
         let (added, added_doubt) = self.added(test)?;
         of_test.extend(added);
         let base = &self.bases[base];
         groups.extend(&base.groups);
         doubt = doubt.or(added_doubt).or_else(|| base.doubt.clone());
-        if let (true, Some((of_base, reads))) = (self.values.are_of_run(), base.own) {
+        let of_ties = of_ties.unwrap_or_else(|| Some((base.own?.0, part.reads)));
+        if let (true, Some((of_base, reads)), Some((of_ties, read_by_ties))) =
+            (self.values.are_of_run(), base.own, of_ties)
+        {
+            let inner = inner.map(|mut inner| {
+                inner.sets.extend(added);
+                inner
+            });
             facts.own = Some(Own {
-                sets: of_test.iter().copied().chain([of_base]).collect(),
-                reads: own.reads | reads,
+                sets: of_test.iter().copied().chain([of_base, of_ties]).collect(),
+                reads: part.reads | reads | read_by_ties,
+                inner,
             });
         }
         groups.extend(of_test);
         Ok(doubt.map_or(Ok(()), Err))
+    }
+
+    /// What an earlier row was without earlier tests, on top of `base`; `None` if that does not
+    /// hold here.
+    fn inner_again(
+        &mut self,
+        from: &Matrix,
+        part: &PartOf,
+        base: usize,
+        renewed: &mut RenewedSets,
+    ) -> Result<Option<Inner<GroupRef>>> {
+        let Some((of_base, reads)) = self.bases[base].own else {
+            return Ok(None);
+        };
+        let mut inner = Inner {
+            sets: vec![of_base],
+            others: self.bases[base].groups.clone(),
+            reads: part.reads | reads,
+        };
+        for set in &part.own {
+            match self.carry_set(from, *set)? {
+                Some(group) => inner.sets.push(group),
+                None => return Ok(None),
+            }
+        }
+        for set in &part.others {
+            match self.renewed(from, *set, renewed) {
+                Ok(group) => inner.others.push(group),
+                Err(_) => return Ok(None),
+            }
+        }
+        Ok(Some(inner))
     }
 
     /// A set of an earlier matrix, its units with the values of now.

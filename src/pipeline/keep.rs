@@ -45,7 +45,7 @@ pub(crate) fn record_run(
     let facts = facts_before(project, judged.before, judged.decision);
     let command = ran.of(project);
     let last_rows = LastRows::new(judged.decision);
-    let last = |test: &str| last_rows.of(test);
+    let last = |test: &str, is_tied| last_rows.of(test, is_tied);
     let observed = observe(project, &facts, &ran.traces, &command, &last)?;
     let shard = merge::shard_of_run(&workshop.run, ran.exclusions.shard.as_ref());
     let recording = Recording {

@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use super::project::Project;
 use crate::matrix::{
-    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Own, Row, RowFacts, Run, SetId,
-    ShardOfRun, TestId,
+    GroupRef, Header, Key, Matrix, MatrixBuilder, Outcome, Row, RowFacts, Run, SetId, ShardOfRun,
+    TestId,
 };
 use crate::select::{Shard, ShardOf};
 use crate::store::{FsStore, Name};
@@ -210,10 +210,7 @@ fn add(
     let groups = groups_of(builder, matrix, row)?;
     let of_set = |set: &SetId| groups[row.sets.binary_search(set).unwrap_or_default()];
     let own = row.own.as_ref().filter(|_| matrix.values.is_some());
-    let own = own.map(|own| Own {
-        sets: own.sets.iter().map(of_set).collect(),
-        reads: own.reads,
-    });
+    let own = own.map(|own| own.map(|sets| sets.iter().map(of_set).collect()));
     let run = &matrix.header.runs[row.run as usize];
     let facts = RowFacts {
         own,

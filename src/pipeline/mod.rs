@@ -38,6 +38,7 @@ mod replay;
 mod rerun;
 mod shelf;
 mod tested;
+mod ties;
 mod workshop;
 
 pub(crate) use crate::runners::Sources;

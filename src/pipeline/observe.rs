@@ -22,7 +22,7 @@ pub(crate) fn observe(
     facts: &Facts<'_>,
     traces: &Path,
     ran: &CommandRun<'_>,
-    last: &dyn Fn(&str) -> Option<LastRow>,
+    last: &dyn Fn(&str, bool) -> Option<LastRow>,
 ) -> Result<Observations> {
     let (traces, errors) = read_traces(traces)?;
     let started = Started {

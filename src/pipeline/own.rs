@@ -53,7 +53,11 @@ impl<'a> ValuesOf<'a> {
     pub(super) fn values(&self) -> Option<Values> {
         match self {
             ValuesOf::Run(values, _) => Some((*values).clone()),
-            ValuesOf::Earlier(matrix) => matrix.values.clone(),
+            ValuesOf::Earlier(matrix) => Some(Values {
+                // Not all of its rows may be here.
+                ties: None,
+                ..matrix.values.clone()?
+            }),
             ValuesOf::Nothing => None,
         }
     }
@@ -94,10 +98,7 @@ impl Assembly<'_> {
             .copied()
             .zip(groups.iter().copied())
             .collect();
-        Some(Own {
-            sets: own.sets.iter().map(|set| of_set[set]).collect(),
-            reads: own.reads,
-        })
+        Some(own.map(|sets| sets.iter().map(|set| of_set[set]).collect()))
     }
 
     /// Whether this run took values of each module that has units in a set.

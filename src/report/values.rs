@@ -8,6 +8,9 @@ use crate::count::counted;
 /// How many of the differences are named.
 const NAMED: usize = 3;
 
+/// What the collector says of open tests that run because others need what they leave.
+const NEEDED: &str = "others need what it leaves";
+
 /// Why tests ran that the same values would have excused: `refuted` has what differs, by
 /// test.
 pub(crate) fn refuted_event(refuted: &BTreeMap<String, String>) -> Option<Event> {
@@ -18,6 +21,14 @@ pub(crate) fn refuted_event(refuted: &BTreeMap<String, String>) -> Option<Event>
     for why in refuted.values() {
         *tests.entry(why).or_default() += 1;
     }
+    let needed = tests.remove(NEEDED).map(|count| {
+        let them = if count == 1 {
+            "it leaves"
+        } else {
+            "they leave"
+        };
+        format!("{} ran for what {them} to others", counted(count, "test"))
+    });
     let mut tests: Vec<(&str, u64)> = tests.into_iter().collect();
     tests.sort_by_key(|(why, count)| (std::cmp::Reverse(*count), *why));
     let more = tests.len().saturating_sub(NAMED);
@@ -28,8 +39,11 @@ pub(crate) fn refuted_event(refuted: &BTreeMap<String, String>) -> Option<Event>
     if more > 0 {
         named.push(format!("{more} more"));
     }
+    let differ = format!("values that tests read differ: {}", named.join(", "));
+    let differ = (!named.is_empty()).then_some(differ);
+    let told: Vec<String> = differ.into_iter().chain(needed).collect();
     Some(Event::Note {
-        text: format!("values that tests read differ: {}", named.join(", ")),
+        text: told.join("; "),
     })
 }
 
@@ -44,11 +58,17 @@ mod tests {
             let why = format!("a.{name} differs");
             (0..count).map(move |test| (format!("t.py::{name}_{test}"), why.clone()))
         };
-        let refuted = by.into_iter().flat_map(of).collect();
+        let mut refuted: BTreeMap<String, String> = by.into_iter().flat_map(of).collect();
         let Some(Event::Note { text }) = refuted_event(&refuted) else {
             panic!("people hear of it");
         };
         insta::assert_snapshot!(text, @"values that tests read differ: a.g differs (3 tests), a.h differs (2 tests), a.f differs (1 test), 1 more");
         assert!(refuted_event(&BTreeMap::new()).is_none());
+        refuted.retain(|test, _| test.ends_with("i_0"));
+        refuted.insert("a".to_owned(), NEEDED.to_owned());
+        let Some(Event::Note { text }) = refuted_event(&refuted) else {
+            panic!("people hear of it");
+        };
+        insta::assert_snapshot!(text, @"values that tests read differ: a.i differs (1 test); 1 test ran for what it leaves to others");
     }
 }

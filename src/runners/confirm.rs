@@ -29,6 +29,27 @@ pub(crate) struct Confirm<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Recorded<'a> {
     pub holders: Vec<Holder<'a>>,
+    /// What its tests left behind, if some of them wait for their turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ties: Option<Ties<'a>>,
+}
+
+/// What tests left behind for others when all of them ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Ties<'a> {
+    /// All of them, in order.
+    pub order: Vec<&'a str>,
+    pub left: BTreeMap<&'a str, Vec<LeftIn<'a>>>,
+}
+
+/// Path and name of a cell, and its value: `None` where the code of those who change it counts,
+/// [`LeftIn::UNKNOWN`] where nobody knows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LeftIn<'a>(pub &'a str, pub &'a str, pub Option<String>);
+
+impl LeftIn<'_> {
+    /// No value is equal to this.
+    pub(crate) const UNKNOWN: &'static str = "?";
 }
 
 /// Its name, its path, and what each cell held: 32 hex digits, or nothing if that cannot
@@ -83,10 +104,26 @@ pub(crate) struct Flags {
 pub(crate) struct OpenTest {
     /// The index of the run whose values count.
     pub matrix: usize,
+    /// What counts of it; `None` if that differs.
+    #[serde(flatten)]
+    pub own: Option<OpenPart>,
+    /// The same without earlier tests: what these leave has to be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tied: Option<OpenPart>,
+    /// Whether the state after the imports that `tied` has is proven to be the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_import_same: bool,
+}
+
+/// What counts of a test that values can excuse.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct OpenPart {
     /// Its own units: indexes into [`Confirm::sets`].
     pub sets: Vec<usize>,
     /// An index into [`Confirm::modules`].
     pub modules: usize,
+    /// The same of modules that it imports itself.
+    pub late_modules: usize,
     #[serde(flatten)]
     pub flags: Flags,
 }

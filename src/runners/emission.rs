@@ -301,8 +301,9 @@ fn lines(ids: &[&str]) -> String {
 mod tests {
     use super::*;
     use crate::matrix::What;
+    use crate::runners::OpenPart;
     use crate::select::samples::evidence;
-    use crate::select::{Reason, Shards, Strategy};
+    use crate::select::{By, Reason, Shards, Strategy};
 
     #[test]
     fn a_part_leaves_out_what_others_run_and_looks_at_its_own_late_units() {
@@ -356,6 +357,7 @@ mod tests {
             to: Fingerprint([2; 16]),
             baseline: "m".into(),
             late: [unit("HOME"), unit("LANG")].into(),
+            by: By::Imports,
         });
         let tests = [
             ("a.py::open", open.clone()),
@@ -367,9 +369,14 @@ mod tests {
         selection.verdicts.extend(tests);
         let test = OpenTest {
             matrix: 0,
-            sets: vec![1],
-            modules: 2,
-            flags: Default::default(),
+            own: Some(OpenPart {
+                sets: vec![1],
+                modules: 2,
+                late_modules: 3,
+                flags: Default::default(),
+            }),
+            tied: None,
+            is_import_same: false,
         };
         let plan = Confirm {
             tests: [("a.py::open", test.clone()), ("b.py::open", test)].into(),
@@ -378,7 +385,7 @@ mod tests {
         let file = LateFile::new(&selection, None, "", Some(&plan));
         assert_eq!(file.exclude, ["a.py::skip"]);
         let json = serde_json::to_value(&file).unwrap();
-        let open = serde_json::json!({ "matrix": 0, "sets": [1], "modules": 2, "late": [0, 1] });
+        let open = serde_json::json!({ "matrix": 0, "sets": [1], "modules": 2, "late_modules": 3, "late": [0, 1] });
         let tests = serde_json::json!({ "a.py::open": open, "b.py::open": open });
         assert_eq!(json["confirm"]["tests"], tests);
         assert_eq!(

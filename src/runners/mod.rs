@@ -39,7 +39,9 @@ use crate::observe::Observations;
 use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
-pub(crate) use confirm::{Cell, Confirm, Flags, Holder, OpenTest, OwnUnit, Recorded};
+pub(crate) use confirm::{
+    Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
+};
 pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
 pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};

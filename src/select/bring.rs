@@ -83,8 +83,8 @@ impl Selection {
 mod tests {
     use super::*;
     use crate::matrix::{Fingerprint, Unit, What};
-    use crate::select::Strategy;
     use crate::select::samples::evidence;
+    use crate::select::{By, Strategy};
 
     #[test]
     fn who_is_brought_keeps_its_proof_and_who_is_needed_is_not_excused() {
@@ -97,6 +97,7 @@ mod tests {
             to: Fingerprint([2; 16]),
             baseline: "b".to_owned(),
             late: [].into(),
+            by: By::Imports,
         };
         let verdicts = [
             ("setter", Verdict::Skip(evidence())),

@@ -56,6 +56,15 @@ impl Verdict {
     }
 }
 
+/// By what an open test may meet another state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Imports,
+    /// What earlier tests leave for it.
+    Tests,
+    Both,
+}
+
 /// Why a test runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
@@ -78,6 +87,7 @@ pub enum Reason {
         baseline: String,
         /// As those of [`Evidence`]: if one of them differs, it runs.
         late: Arc<[(Unit, Fingerprint)]>,
+        by: By,
     },
     /// It cannot be told whether a unit of its row is different now.
     Unknown {

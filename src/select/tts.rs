@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Evidence, Reason, Verdict};
+use super::{By, Evidence, Reason, Verdict};
 use crate::matrix::{Fingerprint, SetId, Table, TestId, Unit, UnitId, ViewRow};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
@@ -172,7 +172,11 @@ impl<'m, T: Table> Shared<'m, T> {
         }
         let own = self.own_sets(row).iter();
         let own_changed = own.filter_map(|set| states[*set as usize].changed).next();
-        if let Some(id) = own_changed {
+        let inner = row.own.and_then(|own| own.inner.as_ref());
+        let inner = inner.filter(|_| self.has_values && row.test != TestId::Collection);
+        let is_changed = |set: &SetId| states[*set as usize].changed.is_some();
+        let is_tied = inner.is_some_and(|inner| !inner.sets.iter().any(is_changed));
+        if let Some(id) = own_changed.filter(|_| !is_tied) {
             let (unit, from) = matrix.unit(id);
             return Verdict::Run(Reason::Changed {
                 unit,
@@ -189,7 +193,7 @@ impl<'m, T: Table> Shared<'m, T> {
             });
         }
         let late = self.late_units(row.sets, states);
-        if let Some(id) = changed {
+        if let Some(id) = own_changed.or(changed) {
             let (unit, from) = matrix.unit(id);
             return Verdict::Run(Reason::Unconfirmed {
                 unit,
@@ -197,6 +201,13 @@ impl<'m, T: Table> Shared<'m, T> {
                 to: differences.changed[&id],
                 baseline: baseline(),
                 late: late.units,
+                by: match own_changed {
+                    None => By::Imports,
+                    Some(_) if inner.is_some_and(|one| one.others.iter().any(is_changed)) => {
+                        By::Both
+                    }
+                    Some(_) => By::Tests,
+                },
             });
         }
         Verdict::Skip(Evidence {

@@ -45,6 +45,7 @@ mod smoke;
 mod stores;
 mod suites;
 mod table;
+mod ties;
 mod unlisted;
 mod values;
 mod why;

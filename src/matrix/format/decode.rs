@@ -10,7 +10,7 @@ use super::wire::{Reader, Strs, Texts, unzigzag};
 use super::{OWN, Refusal, TYPED, old};
 use crate::matrix::what::{TAGS, Tag};
 use crate::matrix::{
-    Fingerprint, Matrix, Outcome, Own, Reads, Row, SetId, TestId, Unit, UnitId, Values, What,
+    Fingerprint, Inner, Matrix, Outcome, Own, Reads, Row, SetId, TestId, Unit, UnitId, Values, What,
 };
 
 /// Decodes a whole matrix, checking its digest, its limits and every invariant
@@ -328,7 +328,7 @@ impl RowTable {
             };
             let list = self.list(row.list);
             let is_among = |set: &SetId| list.binary_search(set).is_ok();
-            if known.insert((row.list, row.own)) && !own.sets.iter().all(is_among) {
+            if known.insert((row.list, row.own)) && !own.all_sets().all(is_among) {
                 return Err(Refusal::malformed("a row's own part is not of it"));
             }
         }
@@ -339,7 +339,9 @@ impl RowTable {
     fn check_totals(&self, prefix: &Prefix) -> Result<(), Refusal> {
         let (mut refs, mut reason_bytes, mut own_refs) = (0, 0, 0);
         for row in &self.columns {
-            own_refs += self.own(row.own).map_or(0, |own| own.sets.len() as u64);
+            own_refs += self
+                .own(row.own)
+                .map_or(0, |own| own.all_sets().count() as u64);
             refs += self.list(row.list).len() as u64;
             reason_bytes += self
                 .reason(row.reason)
@@ -384,25 +386,53 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
     let mut refs = 0;
     for _ in 0..prefix.counts.owns {
         let flags = reader.byte()?;
-        if flags > 7 {
+        if flags > 15 {
             return Err(Refusal::malformed("an own part has unknown flags"));
         }
-        let mut sets = Vec::new();
-        reader.ids(prefix.counts.sets as usize, |id| sets.push(id))?;
-        refs += sets.len() as u64;
+        let sets = read_sets(prefix, reader)?;
+        let inner = match flags & HAS_INNER {
+            0 => None,
+            _ => {
+                let flags = reader.byte()?;
+                if flags > 7 {
+                    return Err(Refusal::malformed("an inner part has unknown flags"));
+                }
+                Some(Inner {
+                    reads: reads(flags),
+                    sets: read_sets(prefix, reader)?,
+                    others: read_sets(prefix, reader)?,
+                })
+            }
+        };
+        let own = Own {
+            sets,
+            reads: reads(flags),
+            inner,
+        };
+        refs += own.all_sets().count() as u64;
         if refs > prefix.counts.own_refs {
             return Err(Refusal::malformed("own parts hold more sets than declared"));
         }
-        owns.push(Own {
-            sets,
-            reads: Reads {
-                anything: flags & 1 != 0,
-                annotations: flags & 2 != 0,
-                docstrings: flags & 4 != 0,
-            },
-        });
+        owns.push(own);
     }
     Ok(owns)
+}
+
+/// The flag of an own part that has an inner one.
+pub(super) const HAS_INNER: u8 = 8;
+
+fn reads(flags: u8) -> Reads {
+    Reads {
+        anything: flags & 1 != 0,
+        annotations: flags & 2 != 0,
+        docstrings: flags & 4 != 0,
+    }
+}
+
+fn read_sets(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<SetId>, Refusal> {
+    let mut sets = Vec::new();
+    reader.ids(prefix.counts.sets as usize, |id| sets.push(id))?;
+    Ok(sets)
 }
 
 fn read_columns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Columns>, Refusal> {

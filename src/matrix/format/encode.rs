@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anyhow::Context;
 use rustc_hash::FxHashMap;
 
+use super::decode::HAS_INNER;
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
 use crate::matrix::what::TAGS;
@@ -176,11 +177,17 @@ fn rows(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
         put_varint(&mut columns[4], reason);
         put_varint(&mut columns[5], u64::from(row.run));
         let own = row.own.as_ref().map_or(0, |own| {
-            counts.own_refs += own.sets.len() as u64;
+            counts.own_refs += own.all_sets().count() as u64;
             let next = owns.len() as u64 + 1;
             *owns.entry(own).or_insert_with(|| {
-                own_table.push(flags(own.reads));
+                let mark = own.inner.as_ref().map_or(0, |_| HAS_INNER);
+                own_table.push(flags(own.reads) | mark);
                 put_ids(&mut own_table, &own.sets);
+                if let Some(inner) = &own.inner {
+                    own_table.push(flags(inner.reads));
+                    put_ids(&mut own_table, &inner.sets);
+                    put_ids(&mut own_table, &inner.others);
+                }
                 next
             })
         });

@@ -298,6 +298,7 @@ fn owned() -> Matrix {
                 annotations,
                 docstrings,
             },
+            inner: None,
         })
     };
     let is = |print| CellValue::Is(Fingerprint([print; 16]));
@@ -324,6 +325,7 @@ fn owned() -> Matrix {
                 ),
                 holder("*items", "", Vec::new()),
             ],
+            ties: None,
         }),
         header,
         units: units.into_iter().zip(prints).collect(),

@@ -297,6 +297,7 @@ fn values() -> Values {
             path: "src/m0.py".into(),
             cells,
         }],
+        ties: None,
     }
 }
 
@@ -317,6 +318,7 @@ fn rich() -> Vec<u8> {
                 anything,
                 ..Reads::default()
             },
+            inner: None,
         });
     }
     matrix.values = Some(values());
@@ -514,11 +516,15 @@ fn an_unsound_matrix_is_not_encoded() {
     cases[5].rows[0].own = Some(Own {
         sets: vec![foreign(&sound, 1, 0)],
         reads: Reads::default(),
+        inner: None,
     });
     cases[6].values = Some(values());
     cases[6].values.as_mut().unwrap().holders[0].cells.reverse();
     let twice = values().holders.into_iter().cycle().take(2).collect();
-    cases[7].values = Some(Values { holders: twice });
+    cases[7].values = Some(Values {
+        holders: twice,
+        ties: None,
+    });
     for (number, case) in cases.iter().enumerate() {
         assert!(case.check().is_err(), "case {number}");
         assert!(encode(case).is_err(), "case {number}");

@@ -6,7 +6,7 @@ use bstr::BString;
 use serde_json::Value;
 
 use super::parse::{fingerprint, number, optional_text, path_of, text, texts};
-use crate::matrix::CellValue;
+use crate::matrix::{CellValue, Fingerprint};
 
 /// What one process told of values.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,14 @@ pub struct Taking {
     pub confirmed: Vec<String>,
     /// Tests that it could have left out, with what was different.
     pub refuted: Vec<(String, String)>,
+    /// Tests that it left out at their turn, as what earlier ones had left was as recorded.
+    pub tied: Vec<String>,
+    /// By the scope of a test: the cells that changed during its turn.
+    pub left: Vec<(u64, Vec<LeftCell>)>,
+    /// All tests in order, if they are known; empty: those that ran.
+    pub order: Option<Vec<String>>,
+    /// Whether each that ran began in the state of a run of all of them.
+    pub is_whole: bool,
     /// Why values were not taken, or not believed.
     pub forbidden: Option<String>,
     /// The run of pytest-xdist of which the process was one of several workers.
@@ -38,6 +46,16 @@ pub struct TakenHolder {
     pub path: BString,
     /// As told: in any order.
     pub cells: Vec<(String, CellValue)>,
+}
+
+/// A cell that a test changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftCell {
+    /// The module's file, absolute.
+    pub path: BString,
+    pub name: String,
+    /// `None`: nobody can tell.
+    pub value: Option<Fingerprint>,
 }
 
 impl Taking {
@@ -60,6 +78,16 @@ impl Taking {
                 });
             }
             "confirmed" => self.confirmed.extend(texts(field(1)?)?),
+            "tied" => self.tied.extend(texts(field(1)?)?),
+            "left" => {
+                let cells = list(field(2)?)?.iter().map(left_cell);
+                self.left
+                    .push((number(field(1)?)?, cells.collect::<Result<_>>()?));
+            }
+            "order" => {
+                self.order = Some(texts(field(1)?)?);
+                self.is_whole = field(2)?.as_bool().context("not true or false")?;
+            }
             "refuted" => {
                 for refuted in list(field(1)?)? {
                     let [test, why] = &list(refuted)?[..] else {
@@ -78,6 +106,18 @@ impl Taking {
         }
         Ok(true)
     }
+}
+
+/// `[path, name, value]`.
+fn left_cell(value: &Value) -> Result<LeftCell> {
+    let [path, name, value] = &list(value)?[..] else {
+        bail!("what a test left is a path, a name and a value");
+    };
+    Ok(LeftCell {
+        path: path_of(path)?,
+        name: text(name)?,
+        value: fingerprint(value)?,
+    })
 }
 
 /// `[key, value, why]`. What has a reason is equal to nothing, whatever its value.

@@ -24,7 +24,10 @@ fn values(modules: &[&str]) -> Values {
     ];
     let of_module = |path: &&str| holder(path.trim_end_matches(".py"), path, is());
     holders.extend(modules.iter().map(of_module));
-    Values { holders }
+    Values {
+        holders,
+        ties: None,
+    }
 }
 
 /// Tests with units of their own, and others that their rows have.
@@ -44,12 +47,18 @@ fn recorded_as(tests: &[(&str, &[Unit], &[Unit])], reads: matrix::Reads) -> Matr
             own: Some(Own {
                 sets: vec![own],
                 reads,
+                inner: None,
             }),
             ..facts(test)
         };
         builder.row(facts, [own, others]).unwrap();
     }
     builder.finish()
+}
+
+/// What counts of a test.
+fn part<'p>(plan: &'p Confirm<'_>, test: &str) -> &'p OpenPart {
+    plan.tests[test].own.as_ref().unwrap()
 }
 
 /// Its path is its name; what it does besides is told by the name of what it is of.
@@ -73,7 +82,8 @@ fn reads_of(unit: &Unit) -> Option<UnitReads> {
 
 fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confirm<'d> {
     let mut planning = Planning::default();
-    planning.add(matrix, values, tests);
+    let tests: Vec<(&str, By)> = tests.iter().map(|test| (*test, By::Imports)).collect();
+    planning.add(matrix, values, &tests);
     let read = |modules: &Needed, units: &[&Unit]| {
         let names = &modules[&BString::from("a.py")];
         assert_eq!(names.as_slice(), ["a"]);
@@ -105,7 +115,7 @@ fn tests_share_what_they_read_and_the_modules_that_they_need() {
     assert_eq!(known, ["t::1", "t::2", "t::3", "t::4"]);
     assert_eq!(plan.asked, ["setup_module"]);
     let own = |test: &str| -> BTreeSet<usize> {
-        let sets = plan.tests[test].sets.iter();
+        let sets = part(&plan, test).sets.iter();
         sets.flat_map(|set| plan.sets[*set].clone()).collect()
     };
     let names = |test: &str| -> Vec<u32> {
@@ -127,20 +137,20 @@ fn tests_share_what_they_read_and_the_modules_that_they_need() {
     );
     assert!(own("t::4").is_empty());
     let paths = |test: &str| -> Vec<&str> {
-        let modules = &plan.modules[plan.tests[test].modules];
+        let modules = &plan.modules[part(&plan, test).modules];
         let mut paths: Vec<&str> = modules.iter().map(|at| plan.paths[*at].as_str()).collect();
         paths.sort_unstable();
         paths
     };
     assert_eq!(paths("t::3"), ["a.py", "b.py"]);
-    assert_eq!(plan.tests["t::1"].modules, plan.tests["t::3"].modules);
+    assert_eq!(part(&plan, "t::1").modules, part(&plan, "t::3").modules);
     assert_eq!(paths("t::4"), ["c.py"]);
     let held = &plan.units[0].holds;
     assert_eq!(
         held.iter().map(|at| &plan.paths[*at]).collect::<Vec<_>>(),
         ["b.py"]
     );
-    assert!(plan.tests["t::1"].flags.docstrings && !plan.tests["t::1"].flags.anything);
+    assert!(part(&plan, "t::1").flags.docstrings && !part(&plan, "t::1").flags.anything);
     let holders = &plan.matrices[0].holders;
     assert_eq!((holders[0].0, &holders[0].2[0].1), ("*process", &None));
     assert_eq!(
@@ -185,7 +195,7 @@ fn what_import_time_code_passes_on_may_be_found_by_every_test_that_needs_it() {
     let tests = tests.iter().map(|(test, ..)| *test).collect::<Vec<_>>();
     let plan = plan(&matrix, &values, &tests);
     let units = |test: &str| -> Vec<&OwnUnit> {
-        let sets = plan.tests[test].sets.iter();
+        let sets = part(&plan, test).sets.iter();
         let units = sets.flat_map(|set| &plan.sets[*set]);
         units.map(|unit| &plan.units[*unit]).collect()
     };

@@ -84,6 +84,7 @@ fn recorded(program: &Program, state: &State, with: &BTreeSet<usize>, values: bo
         let own_part = Own {
             sets: vec![own],
             reads: Reads::default(),
+            inner: None,
         };
         let facts = RowFacts {
             own: with.contains(&test).then_some(own_part),
@@ -103,6 +104,7 @@ fn no_values() -> Values {
             path: String::new(),
             cells: vec![("c".into(), CellValue::Opaque("for a test".into()))],
         }],
+        ties: None,
     }
 }
 
@@ -203,6 +205,7 @@ fn which_tests_there_are_is_never_left_to_values() {
         let own = Own {
             sets: vec![own],
             reads: Reads::default(),
+            inner: None,
         };
         let facts = RowFacts {
             own: Some(own),
@@ -232,6 +235,7 @@ fn a_test_that_must_run_is_not_left_to_values() {
         to: Fingerprint([2; 16]),
         baseline: "m".into(),
         late: [].into(),
+        by: By::Imports,
     };
     for test in ["a.py::t", "b.py::t"] {
         let verdict = Verdict::Run(reason.clone());

@@ -61,6 +61,8 @@ class Agent:
         self.after_import = {}
         self.state = None
         self.values = None
+        # Of those that tests leave.
+        self.left = None
         # Filled by `order`, if tamis asks who reads and writes what.
         self.outside = None
         # Called with the file of a module that is about to run, and with the scope of a module
@@ -392,7 +394,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import reached, references, state, values
+    from . import left, reached, references, state, values
 
     current = agent
     try:
@@ -415,6 +417,7 @@ def start(trace_directory):
         pytest_entry.install(agent)
         state.install(agent)
         values.install(agent)
+        left.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
         # Before a program can change the inputs.
         fingerprint.start_up()

@@ -13,6 +13,9 @@ class Judgement:
     def __init__(self, confirmed=(), refuted=()):
         self.confirmed = frozenset(confirmed)
         self.refuted = dict(refuted)
+        # What settles tests at their turn, and those that run for it.
+        self.settling = None
+        self.needed = frozenset()
 
     def refute(self, test, why):
         """It runs all the same."""
@@ -29,9 +32,20 @@ class Judgement:
         if refuted:
             write("refuted", refuted)
 
+    def settle(self, item):
+        """Whether an open test need not run, as what earlier tests left is as recorded."""
+        test = item.nodeid
+        if self.settling is None or test not in self.settling.waiting:
+            return False
+        why = self.settling.settle(item)
+        if why is not None:
+            self.refuted[test] = why
+        return why is None
 
-def judge(exclusion, items):
-    """The judgement of the tests among `items` that the plan names."""
+
+def judge(exclusion, items, collected):
+    """The judgement of the tests among `items` that the plan names. `collected`: all tests, in
+    order; `None` if none can wait for its turn."""
     agent = agent_module.current
     if not exclusion.plan or agent is None or agent.broken or agent.values is None:
         return Judgement()
@@ -40,43 +54,82 @@ def judge(exclusion, items):
         # The trace gets the reason with the items.
         return Judgement()
     try:
-        return Judgement(*_judge(agent, exclusion, items))
+        return _judge(agent, exclusion, items, collected)
     except Exception as error:
         agent.trace.write("no-values", "comparing the values failed: %r" % (error,))
         return Judgement()
 
 
-def _judge(agent, exclusion, items):
+def _judge(agent, exclusion, items, collected):
     # Imported only here: few sessions need them.
     from .differences import Plan
     from .present import Present
 
     plan = Plan(exclusion.plan, Present(agent, agent.values))
-    confirmed, refuted, seen = [], [], set()
+    confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:
         test = item.nodeid
         if test not in plan.tests:
             continue
         if test in seen:
-            why = "another test has the same id"
-        else:
-            why = plan.judge(test, _file(agent, plan, item), _names(item), exclusion.changed)
-        if why is None:
-            confirmed.append(test)
-            # Its row needs the `conftest.py` files that apply to its file.
-            agent.session.file_of(item)
-        else:
-            refuted.append([test, why])
+            confirmed.discard(test)
+            waiting = [one for one in waiting if one != test]
+            refuted[test] = "another test has the same id"
+            continue
         seen.add(test)
-    twice = {test for test, why in refuted if test in seen and test in confirmed}
-    return [test for test in confirmed if test not in twice], refuted
+        told = plan.tests[test]
+        of_item = file_of(agent, plan, item), names_of(item), exclusion.changed
+        # Its row needs the `conftest.py` files that apply to its file.
+        agent.session.file_of(item)
+        why = "an earlier test that leaves something"
+        if "sets" in told:
+            why = plan.judge(test, told, *of_item)
+        if why is None:
+            confirmed.add(test)
+            continue
+        if plan.tied(test) is not None:
+            differs = None
+            if told.get("is_import_same"):
+                if not exclusion.changed.isdisjoint(told.get("late", ())):
+                    differs = "its environment differs"
+            else:
+                differs = plan.judge(test, plan.tied(test), *of_item)
+            if differs is None:
+                waiting.append(test)
+            why = differs or why
+        refuted[test] = why
+    judgement = Judgement(confirmed, refuted)
+    if waiting and collected is not None:
+        _wait(judgement, agent, plan, items, collected, waiting)
+    return judgement
 
 
-def _file(agent, plan, item):
+def _wait(judgement, agent, plan, items, collected, waiting):
+    """Have tests wait for their turn, if that pays."""
+    from .settle import begin
+
+    kept = {item.nodeid for item in items}.difference(judgement.confirmed)
+    settling, needed = begin(agent, plan, collected, kept, waiting)
+    if settling is None:
+        for test in waiting:
+            judgement.refuted[test] += " (%s)" % needed
+        return
+    judgement.settling = settling
+    judgement.needed = frozenset(needed)
+    judgement.confirmed -= judgement.needed
+    for test in settling.waiting:
+        del judgement.refuted[test]
+    for test in judgement.needed.intersection(plan.tests):
+        judgement.refuted[test] = "others need what it leaves"
+    agent.left.listener = settling.left
+
+
+def file_of(agent, plan, item):
+    """The file of a test, as the plan has it."""
     return plan.session.path(agent.session.file_of(item)[0])
 
 
-def _names(item):
+def names_of(item):
     """Names by which pytest reads cells for a test: those of its classes and its function, and
     of its fixtures."""
     names = [part.partition("[")[0] for part in item.nodeid.split("::")[1:]]

@@ -116,9 +116,9 @@ def _is_of_new(key, before, after):
 
 
 class Differences:
-    """What of one record's cells differs from this session's."""
+    """Cells that have not the value of the record."""
 
-    def __init__(self, recorded, session, asked):
+    def __init__(self, session, asked):
         self.session = session
         # Names of the asked in test files and `conftest.py`.
         self.asked = asked
@@ -127,8 +127,33 @@ class Differences:
         # Test ids whose items differ.
         self.items = set()
         self.found = []
-        self._compare(recorded)
-        self._judge()
+
+    @classmethod
+    def of_import(cls, recorded, session, asked):
+        """What of one record's cells differs from this session's when all tests are found."""
+        found = cls(session, asked)
+        found._compare(recorded)
+        found._judge()
+        return found
+
+    @classmethod
+    def of_tests(cls, cells, session, asked):
+        """`cells`, pairs of a path and a name, that tests have left with another value."""
+        found = cls(session, asked)
+        for path, name in sorted(cells):
+            if name.startswith("environ["):
+                found.everywhere.append("the environment variable %s differs" % name[8:-1])
+                continue
+            module = session.module_at(path)
+            is_library = module is None and session.is_library(path)
+            holder, _, key = name.rpartition(".")
+            module = module or path
+            holder = "%s:%s" % (module, holder) if holder else module
+            # One of a library is read by whoever spells its name; one of a module that tests
+            # import, by those who need that.
+            found.found.append(Difference(holder, key, "" if is_library else path))
+        found._judge()
+        return found
 
     def _compare(self, recorded):
         then = {(name, path): dict(map(tuple, cells)) for name, path, cells in recorded}
@@ -226,30 +251,52 @@ class Plan:
         # By number of the matrix.
         self._differences = {}
         self._readings = {}
+        # Cells that `meets` was asked about last, and who reads them.
+        self._met = None
+        self._meeting = None
 
-    def judge(self, test, file, names, changed):
-        """`None` if the test is confirmed, else what is different. `file` is the test's file,
-        `names` are further names by which it reads cells, `changed` the late units that
-        differ."""
+    def judge(self, test, part, file, names, changed):
+        """`None` if the test is confirmed, else what is different. `part` tells what of it
+        counts, `file` is the test's file, `names` are further names by which it reads cells,
+        `changed` the late units that differ."""
         told = self.tests[test]
         if not changed.isdisjoint(told.get("late", ())):
             return "its environment differs"
         matrix = told["matrix"]
         if matrix not in self._differences:
             holders = self.content["matrices"][matrix]["holders"]
-            self._differences[matrix] = Differences(holders, self.session, self.asked)
-            self._readings[matrix] = Readings(self.content, self._differences[matrix])
+            found = Differences.of_import(holders, self.session, self.asked)
+            self._differences[matrix] = found
+            self._readings[matrix] = Readings(self.content, found)
         differences = self._differences[matrix]
         if differences.everywhere:
             return _among(sorted(differences.everywhere))
         if test in differences.items:
             return "its parameters, marks or fixtures differ"
-        needed = self.modules[told["modules"]]
+        needed = self.modules[part["modules"]]
         doubtful = needed & self.session.doubtful
         if doubtful:
             return "the import of %s did more than leave values" % min(doubtful)
-        read = self._readings[matrix].of(told, file, needed, names)
-        return _among(sorted(str(differences.found[at]) for at in read)) if read else None
+        return self._readings[matrix].tell(part, file, needed, names)
+
+    def tied(self, test):
+        """What is told of a test without the earlier tests that it can meet something of; `None`
+        if there are none, or all of them count as its own code."""
+        return self.tests[test].get("tied")
+
+    def meets(self, cells, test, file, names):
+        """What a test meets of `cells`, which earlier tests have left with another value; `None`
+        if it cannot read any of them."""
+        cells = frozenset(cells)
+        if cells != self._met:
+            found = Differences.of_tests(cells, self.session, self.asked)
+            self._met, self._meeting = cells, Readings(self.content, found)
+        everywhere = self._meeting.differences.everywhere
+        if everywhere:
+            return _among(everywhere)
+        part = self.tied(test)
+        needed = self.modules[part["modules"]] | self.modules[part["late_modules"]]
+        return self._meeting.tell(part, file, needed, names)
 
 
 class Readings:
@@ -392,6 +439,12 @@ class Readings:
         if read is None:
             read = self._read_by_unit[number] = self._of_unit(self.units[number])
         return read
+
+    def tell(self, told, file, needed, names):
+        """Which differences a test reads, as text; `None` if there are none."""
+        read = self.of(told, file, needed, names)
+        found = self.differences.found
+        return _among(sorted(str(found[at]) for at in read)) if read else None
 
     def of(self, told, file, needed, names):
         """The differences that a test reads."""

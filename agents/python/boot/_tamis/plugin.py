@@ -47,6 +47,9 @@ class Session:
         self.all_collected = True
         # Whether code that runs between tests has a scope of its own.
         self.collected = False
+        # See `collected_all`.
+        self.order = None
+        self.is_whole = False
         # Tests whose changes of state are not all written yet.
         self.ended = []
         self.collect_scopes = {}
@@ -203,6 +206,13 @@ class Session:
         if values is not None:
             values.take(self.config, items, self.all_collected)
 
+    @guard
+    def collected_all(self, order, is_whole):
+        """Note the ids of all tests, and whether each that will run begins in the state of a run
+        of all of them. Called before any is deselected for a selection."""
+        self.order = None if self.deselected else order
+        self.is_whole = is_whole and not self.deselected
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
         self._items(session)
@@ -216,6 +226,13 @@ class Session:
             if found is not None:
                 self.agent.trace.write("finds", found)
             self.agent.trace.write("items", ids, self.deselected)
+            if self.order is None and not self.deselected:
+                self.collected_all(ids, True)
+            if self.agent.left is not None:
+                self.agent.left.begin()
+            if self.order is not None:
+                order = [] if self.order == ids else self.order
+                self.agent.trace.write("order", order, self.is_whole)
             if self.agent.values is not None:
                 self.agent.values.tell()
             if not self.collected:
@@ -287,6 +304,8 @@ class Session:
         agent.pop(test.token)
         self.test = None
         agent.state.ran(test.scope)
+        if agent.left is not None:
+            agent.left.turn_ended(test.id, test.scope)
         if agent.outside is not None:
             agent.outside.ran(test.scope)
         if not complete:

@@ -48,6 +48,8 @@ class Present:
         # Packages whose code asks classes for their subclasses.
         self._asking = None
         self._are_loose = None
+        self.values = values
+        self._names = None
         # (name, path, key) -> why it has none.
         self.why = {
             (holder.name, self.path(holder.path), key): why
@@ -72,6 +74,19 @@ class Present:
         """As units have it: relative in the repository."""
         top = self.agent.root + "/"
         return absolute[len(top) :] if absolute.startswith(top) else absolute
+
+    def module_at(self, path):
+        """The name of the project's module of this file; `None` if there is none."""
+        if self._names is None:
+            modules = self.values.modules.items()
+            self._names = {
+                self.path(scope.name): scope.extra for scope, one in modules if one is not None
+            }
+        return self._names.get(path)
+
+    def is_library(self, path):
+        """Whether a module outside the project, of which changes count, has this file."""
+        return any(path == self.path(one) for one in self.agent.state.libraries)
 
     # -- classes ------------------------------------------------------------
 

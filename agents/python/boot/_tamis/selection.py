@@ -8,6 +8,8 @@ import pytest
 from . import agent as agent_module
 from . import confirm, late, options, turn, workers
 
+_ENDS = "a fixture of the tests before it ends with it"
+
 
 class Selection:
     """The plug-in that leaves out tests of one session.
@@ -26,8 +28,9 @@ class Selection:
         self.confirmed = 0
         # What a worker of xdist leaves out at its turn: all workers must collect the same.
         self.at_turn = None
-        # The test the turn of which passes now.
+        # The test the turn of which passes now, and how many have.
         self.passing = None
+        self.passed = 0
         try:
             self.exclusion = late.Exclusion(path)
         except late.Unreadable as error:
@@ -72,18 +75,30 @@ class Selection:
                 kept.append(item)
                 if item.nodeid in self.exclusion.tests:
                     self.admitted.append(item.nodeid)
-        judgement = confirm.judge(self.exclusion, kept)
-        if hasattr(config, "workerinput"):
-            # A hook of the project could run a test of which the turn passes.
-            agent = agent_module.current
-            if not workers.has_project_hook(agent, config, "pytest_runtest_protocol"):
+        agent = agent_module.current
+        is_worker = hasattr(config, "workerinput")
+        # A hook of the project could run a test of which the turn passes.
+        can_pass = agent is not None and not workers.has_project_hook(
+            agent, config, "pytest_runtest_protocol"
+        )
+        can_wait = can_pass and not is_worker and self.exclusion.shard is None
+        can_wait = can_wait and not config.pluginmanager.hasplugin("dsession")
+        collected = [item.nodeid for item in items]
+        judgement = confirm.judge(self.exclusion, kept, collected if can_wait else None)
+        if is_worker:
+            if can_pass:
                 self.at_turn = judgement
         else:
-            judgement.tell([item.nodeid for item in kept])
+            judgement.tell(collected)
+            if judgement.settling is not None:
+                self.at_turn = judgement
             confirmed = judgement.confirmed
-            left_out += [item for item in kept if item.nodeid in confirmed]
-            kept = [item for item in kept if item.nodeid not in confirmed]
+            runs = {item.nodeid for item in kept}.difference(confirmed) | judgement.needed
+            left_out = [item for item in items if item.nodeid not in runs]
+            kept = [item for item in items if item.nodeid in runs]
             self.confirmed = len(confirmed)
+            if agent is not None and agent.session is not None:
+                agent.session.collected_all(collected, not left_out or self.at_turn is not None)
         self.available = len(items)
         self.left_out = len(left_out)
         if left_out:
@@ -96,12 +111,31 @@ class Selection:
         if self.at_turn is None or item.config is not self.config:
             return False
         test = item.nodeid
+        if self.at_turn.settling is not None:
+            return self._settles(item, nextitem)
         if test in self.at_turn.confirmed and not turn.can_pass(item, nextitem):
-            self.at_turn.refute(test, "a fixture of the tests before it ends with it")
+            self.at_turn.refute(test, _ENDS)
         self.at_turn.tell([test])
         if test in self.at_turn.confirmed:
             self.passing = item
         return self.passing is not None
+
+    def _settles(self, item, nextitem):
+        """Whether what earlier tests left lets `item` be left out. All else is settled."""
+        judgement, test = self.at_turn, item.nodeid
+        if test not in judgement.settling.waiting:
+            return False
+        if not judgement.settle(item):
+            judgement.tell([test])
+            return False
+        if not turn.can_pass(item, nextitem):
+            judgement.refute(test, _ENDS)
+            judgement.tell([test])
+            return False
+        agent_module.current.trace.write("tied", [test])
+        self.passing = item
+        self.passed += 1
+        return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
@@ -118,6 +152,9 @@ class Selection:
         text = "tamis: %d of %d tests selected" % (selected, self.available)
         if self.confirmed:
             text += ", %d more left out: they read the recorded values" % self.confirmed
+        if self.at_turn is not None and self.at_turn.settling is not None:
+            waiting = len(self.at_turn.settling.waiting)
+            text += ", %d of these only if what earlier tests leave is different" % waiting
         if self.admitted:
             text += ", %d re-admitted because %s" % (
                 len(self.admitted),

@@ -85,7 +85,11 @@ class State:
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
         self.parents = {}
         self.modules = {}
-        self.libraries = set()
+        # Path -> module.
+        self.libraries = {}
+        # `(path, name)` of what changed since `changes` was last asked -> whether it is known
+        # since when.
+        self.changed = {}
         # Scopes that ran since the last check in Python, in order.
         self.pending = {}
         self._calls = 0
@@ -128,7 +132,7 @@ class State:
     def library(self, module, path):
         """Watch the public names in a module that is not the project's: it may fill others when
         it is used first."""
-        self.libraries.add(path)
+        self.libraries[path] = module
         self._add(module, ("module", path))
 
     def _walk_global(self, module_name, path, name, value):
@@ -326,6 +330,12 @@ class State:
 
     # -- what changed -----------------------------------------------------
 
+    def changes(self):
+        """What was reported since the last call: `(path, name)` -> whether it is known which of
+        the tests that ended did it."""
+        changed, self.changed = self.changed, {}
+        return changed
+
     def ran(self, scope, final=False):
         """`scope` ran since the last call. Changes by the session itself need no record, since
         every test needs scope 0."""
@@ -353,7 +363,7 @@ class State:
         scopes, self.pending = self.pending, {}
         changed = self.weak.watch_changed()
         if changed:
-            self._report_changes([-1 - index for index in changed], scopes)
+            self._report_changes([-1 - index for index in changed], scopes, is_timed=False)
 
     def _check_environment(self, scope):
         before = self.environment
@@ -370,7 +380,7 @@ class State:
                 root = ("name", os.__file__, "environ[%s]" % text)
                 self._report(root, [] if scope is None else [scope])
 
-    def _report_changes(self, indexes, scopes):
+    def _report_changes(self, indexes, scopes, is_timed=True):
         reported = set()
         for index in indexes:
             value = self._object(index)
@@ -387,7 +397,7 @@ class State:
                 for part in self._gained(value, index):
                     self._walk(part, index)
         for root in reported:
-            self._report(root, scopes)
+            self._report(root, scopes, is_timed)
 
     def _roots(self, index):
         """The roots of a watched object. Modules and classes are roots only for themselves."""
@@ -434,7 +444,9 @@ class State:
             return list(vars(holder)) if holder is not None else []
         return keys
 
-    def _report(self, root, scopes):
+    def _report(self, root, scopes, is_timed=True):
+        if root[0] == "name":
+            self.changed[root[1:]] = is_timed and self.changed.get(root[1:], True)
         for scope in scopes:
             if root[0] == "fixture":
                 self.agent.trace.write("y", root[1].number, scope.number)

@@ -1,0 +1,98 @@
+"""Settles at their turn tests that earlier ones may have prepared something for.
+
+Some code of an earlier test differs, or a value that it reads. What matters is what it *left*.
+So all tests run that left something in the record, in their order, beside those that are
+selected. When the turn of an open test comes, the state is that of a run of everything: tests
+that are left out leave nothing. If each cell that the test can read and that tests have changed
+has the recorded value, it does what it did.
+"""
+
+from .confirm import file_of, names_of
+
+
+class Settling:
+    """The tests of one record that wait for their turn."""
+
+    def __init__(self, agent, plan, ties, waiting):
+        self.agent = agent
+        self.plan = plan
+        # Test id -> what its reads are judged by.
+        self.waiting = waiting
+        # Recorded tests, in order, and what each left: cell -> value.
+        self.order = {test: at for at, test in enumerate(ties["order"])}
+        self.recorded = {
+            test: {(path, name): value for path, name, value in cells}
+            for test, cells in ties["left"].items()
+        }
+        self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
+        # Who reads these has the code of those who changed them for its own.
+        self._by_code = {
+            cell
+            for cells in self.recorded.values()
+            for cell, value in cells.items()
+            if value is None
+        }
+        # What was left so far: then, and in this run.
+        self._then = {}
+        self._now = {}
+
+    def is_in_order(self, tests):
+        """Whether tests of the record come in its order."""
+        places = [self.order[test] for test in tests if test in self.order]
+        return all(one < next for one, next in zip(places, places[1:]))
+
+    def left(self, test, values):
+        """A test has ended and left these values."""
+        recorded = self.recorded.get(test, {})
+        for (path, name), value in values.items():
+            cell = self.plan.session.path(path), name
+            if cell in self._by_code:
+                if cell in recorded:
+                    continue
+                value = None
+            self._now[cell] = value
+
+    def settle(self, item):
+        """The turn of `item` begins: `None` if it need not run, else what differs."""
+        state = self.agent.state
+        at = self.order[item.nodeid]
+        while self._ahead and self.order[self._ahead[-1]] < at:
+            self._then.update(self.recorded[self._ahead.pop()])
+        # What the native helper cannot read is compared only now and then.
+        state.ran(None, final=True)
+        for path, name in state.changed:
+            self._now[self.plan.session.path(path), name] = None
+        different = {
+            cell
+            for cell in self._then.keys() | self._now.keys()
+            if (cell not in self._by_code or cell in self._now)
+            and (self._now.get(cell) is None or self._now[cell] != self._then.get(cell))
+        }
+        if not different:
+            return None
+        file = file_of(self.agent, self.plan, item)
+        return self.plan.meets(different, item.nodeid, file, names_of(item))
+
+
+def begin(agent, plan, items, kept, waiting):
+    """A settling of those among `waiting` tests for which it pays, and the tests that must run
+    for it beside `kept`; `None` and the reason if there is none. `items` are all, in order."""
+    matrices = {plan.tests[test]["matrix"] for test in waiting}
+    # The nearest record comes first.
+    number = min(matrices)
+    ties = plan.content["matrices"][number].get("ties")
+    if not ties:
+        return None, "what earlier tests leave is not known"
+    waiting = [test for test in waiting if plan.tests[test]["matrix"] == number]
+    settling = Settling(agent, plan, ties, frozenset(waiting))
+    if not settling.is_in_order(items):
+        return None, "the tests are in another order"
+    runs = set(kept).difference(waiting)
+    needed = [test for test in items if test in settling.recorded and test not in runs]
+    more = [test for test in needed if test not in settling.waiting]
+    # Of those that wait, these would run as well.
+    saved = len(waiting) - (len(needed) - len(more))
+    if len(more) >= saved:
+        return None, "running what leaves something would cost more"
+    settling.waiting = settling.waiting.difference(needed)
+    return settling, needed

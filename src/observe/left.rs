@@ -1,0 +1,147 @@
+//! What tests left behind for others, by value; and what a row is without the tests that left
+//! something.
+
+use anyhow::Result;
+use bstr::{BString, ByteSlice};
+use rustc_hash::FxHashSet;
+
+use super::graph::NodeId;
+use super::observations::Inner;
+use super::own::Part;
+use super::rows::{Closing, OF_BASES};
+use super::trace::{LeftCell, Role, TestBegin, Trace};
+use crate::languages::{Place, language_of};
+use crate::matrix::LeftIn;
+use crate::pattern::Pattern;
+
+/// What is known of the cells that the tests of a run changed.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// File and name of cells of which the values are not known each time.
+    pub by_code: FxHashSet<(BString, String)>,
+    /// Patterns of `path#name` that lead from no test to another.
+    benign: Vec<Pattern>,
+}
+
+impl Left {
+    /// `None` unless one process ran all tests, and each of these began in the state of a run
+    /// of all of them.
+    pub(super) fn of(traces: &[Trace], benign: &[Pattern]) -> Option<Left> {
+        let mut of_tests = traces.iter().filter(|trace| trace.open.role == Role::Main);
+        let (trace, None) = (of_tests.next()?, of_tests.next()) else {
+            return None;
+        };
+        let taking = &trace.taking;
+        if taking.forbidden.is_some() || taking.worker_of.is_some() {
+            return None;
+        }
+        if !taking.is_whole {
+            return None;
+        }
+        let cells = taking.left.iter().flat_map(|(_, cells)| cells);
+        let unknown = cells.filter(|cell| cell.value.is_none());
+        Some(Left {
+            by_code: unknown
+                .map(|cell| (cell.path.clone(), cell.name.clone()))
+                .collect(),
+            benign: benign.to_vec(),
+        })
+    }
+
+    fn is_benign(&self, cell: &LeftIn) -> bool {
+        let name = format!("{}#{}", cell.path, cell.name);
+        self.benign.iter().any(|one| one.matches(name.as_bytes()))
+    }
+}
+
+impl Closing<'_> {
+    /// Takes in what the tests of a process left, and their order.
+    pub(super) fn note_left(&mut self, at: usize, prefix: &str) {
+        let trace = &self.run.traces[at];
+        let taking = &trace.taking;
+        let (Some(order), Some((kept, _))) = (&taking.order, &trace.items) else {
+            return;
+        };
+        let order = if order.is_empty() { kept } else { order };
+        let ids = order.iter().map(|id| format!("{prefix}{id}"));
+        self.observed.order = Some(ids.collect());
+        self.observed.is_whole = self.left.is_some();
+        if self.left.is_none() {
+            return;
+        }
+        for (scope, cells) in &taking.left {
+            let begin = trace.begins.iter().find(|begin| begin.scope == *scope);
+            let Some(begin) = begin else {
+                continue;
+            };
+            let cells: Option<Vec<LeftIn>> = cells.iter().map(|cell| self.left_in(cell)).collect();
+            let Some(mut cells) = cells else {
+                // One that is no text could not be told from others.
+                self.observed.order = None;
+                return;
+            };
+            for cell in &mut cells {
+                if self.left.as_ref().is_some_and(|left| left.is_benign(cell)) {
+                    cell.value = None;
+                }
+            }
+            cells.sort();
+            let test = format!("{prefix}{}", begin.test);
+            self.observed.left.entry(test).or_default().extend(cells);
+        }
+    }
+
+    fn left_in(&self, cell: &LeftCell) -> Option<LeftIn> {
+        let (Place::Inside(path) | Place::Outside(path)) =
+            self.run.facts.place(cell.path.as_bstr());
+        Some(LeftIn {
+            path: path.to_str().ok()?.to_owned(),
+            name: cell.name.clone(),
+            value: cell.value,
+            is_unknown: false,
+        })
+    }
+
+    /// The row of a test, built on `base` and `reached`, without earlier tests that left
+    /// something of which the value is known.
+    pub(super) fn inner(
+        &mut self,
+        at: usize,
+        begin: &TestBegin,
+        base: usize,
+        reached: &[NodeId],
+    ) -> Result<Option<Inner>> {
+        let is_tied = self.shared[OF_BASES + base].is_tied
+            || reached.iter().any(|node| self.by_value.contains(node));
+        let node = self.run.graph.node_of(at, begin.scope);
+        if !is_tied || self.owning.is_none() || node.is_none() {
+            return Ok(None);
+        }
+        let base = self.base_on(&begin.file, Vec::new(), None);
+        let closure = OF_BASES + base;
+        let known = self.shared[closure].known.clone();
+        let mut paths = self.run.paths();
+        paths.closed = (self.by_value.start, self.by_value.end);
+        let reached = paths.reach(node.as_slice(), Some(&known));
+        let of_base = &self.observed.bases[base].units;
+        let mut units = self.run.units_of(&reached, of_base);
+        for language in &mut self.languages {
+            units = language.close(&mut self.run, &reached, units, closure);
+        }
+        let language = language_of(&self.run.traces[at].open.collector);
+        let language = &mut self.languages[language];
+        units = language.complete(&mut self.run, at, begin, units, of_base)?;
+        let searches = self.searches(node.as_slice());
+        let part = Part {
+            nodes: &reached,
+            units: &units,
+            searches: &searches,
+        };
+        let by_itself = self.by_itself(base, part);
+        Ok(by_itself.map(|by_itself| Inner {
+            base,
+            units,
+            by_itself,
+        }))
+    }
+}

@@ -1,0 +1,315 @@
+//! Tests that wait for their turn, as earlier tests may have left something for them: they run
+//! only if that is different.
+
+use std::collections::BTreeSet;
+
+use crate::harness::*;
+
+const LIB: &str = r#"
+-- lib.py --
+import os
+CACHE = {}
+START = {"a": 0}
+OTHER = []
+MISSING = object()
+class Box:
+    held = None
+def make(key):
+    return key * 2
+def fill(key):
+    CACHE[key] = make(key)
+def begin():
+    START["a"] = 1
+def add():
+    CACHE["sum"] = START["a"] + make(1)
+def mark():
+    CACHE["mark"] = MISSING
+def box():
+    Box.held = make(5)
+def export():
+    os.environ["MADE"] = str(make(3))
+def use():
+    OTHER.append(1)
+def read(key):
+    return CACHE.get(key)
+-- test_a.py --
+import lib
+def test_begin():
+    lib.begin()
+def test_first():
+    lib.fill(1)
+def test_second():
+    lib.fill(2)
+def test_sum():
+    lib.add()
+def test_mark():
+    lib.mark()
+def test_box():
+    lib.box()
+def test_export():
+    lib.export()
+def test_use():
+    lib.use()
+-- test_b.py --
+import os
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(3))
+def test_read(n):
+    assert lib.read(1) == 2
+@pytest.mark.parametrize("n", range(3))
+def test_sum(n):
+    assert lib.read("sum") == 3
+@pytest.mark.parametrize("n", range(3))
+def test_mark(n):
+    assert lib.read("mark") is lib.MISSING
+@pytest.mark.parametrize("n", range(3))
+def test_box(n):
+    assert lib.Box.held == 10
+@pytest.mark.parametrize("n", range(3))
+def test_export(n):
+    assert os.environ["MADE"] == "6"
+def test_alone():
+    assert True
+"#;
+
+/// A recorded project.
+fn recorded(python: &Python) -> Project {
+    let mut project = Project::new(python, LIB);
+    project.commit("one");
+    let run = project.run();
+    assert_eq!(run.outcomes.len(), 24, "{}", run.stderr);
+    project
+}
+
+/// Replaces a text in a file, commits that and runs what has to.
+fn step(project: &mut Project, edits: &[(&str, &str, &str)]) -> Run {
+    for (file, from, to) in edits {
+        let text = project.read(file);
+        assert!(text.contains(from), "{file} lacks {from}");
+        project.write(file, &text.replace(from, to));
+    }
+    project.commit("next");
+    project.run()
+}
+
+/// The functions in `test_b.py` that ran, and those of them that failed.
+fn readers(run: &Run) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let (mut ran, mut failed) = (BTreeSet::new(), BTreeSet::new());
+    for (test, outcome) in &run.outcomes {
+        if let Some(name) = test.strip_prefix("test_b.py::") {
+            let name = name.split('[').next().unwrap_or_default();
+            ran.insert(name);
+            if outcome != "passed" {
+                failed.insert(name);
+            }
+        }
+    }
+    (ran, failed)
+}
+
+const MAKE: &str = "return key * 2";
+
+#[test]
+fn who_reads_what_is_the_same_is_left_out() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        let texts = [
+            MAKE,
+            "return key + key",
+            "return 2 * key",
+            "return key + 1 * key",
+        ];
+        for two in texts.windows(2) {
+            let run = step(&mut project, &[("lib.py", two[0], two[1])]);
+            let same = two[1];
+            let (ran, _) = readers(&run);
+            assert!(ran.is_empty(), "{same}: {ran:?}\n{}", run.stderr);
+            assert_eq!(run.outcomes.len(), 8, "{}", run.stderr);
+            assert_eq!(run.code, 0);
+        }
+        // The rows still know what the results depend on.
+        let run = step(&mut project, &[("lib.py", texts[3], "return key * 3")]);
+        let (_, failed) = readers(&run);
+        assert!(
+            failed.is_superset(&["test_read", "test_sum", "test_box"].into()),
+            "{failed:?}\n{}",
+            run.stderr
+        );
+    });
+}
+
+/// What is edited, and which tests then fail in a full run.
+const BREAK: [(&str, &str, &str, &[&str]); 9] = [
+    (
+        "lib.py",
+        MAKE,
+        "return key * 3",
+        &["test_read", "test_sum", "test_box", "test_export"],
+    ),
+    // Without the test that sets `a` the sum would be the recorded one.
+    (
+        "lib.py",
+        MAKE,
+        "return key * 3 if key == 1 else key * 2",
+        &["test_read", "test_sum"],
+    ),
+    (
+        "lib.py",
+        "CACHE[\"mark\"] = MISSING",
+        "CACHE[\"mark\"] = object()",
+        &["test_mark"],
+    ),
+    (
+        "lib.py",
+        "Box.held = make(5)",
+        "Box.held = None",
+        &["test_box"],
+    ),
+    (
+        "lib.py",
+        "= str(make(3))",
+        "= str(make(4))",
+        &["test_export"],
+    ),
+    ("test_a.py", "lib.begin()", "pass", &["test_sum"]),
+    (
+        "test_a.py",
+        "def test_box():\n    lib.box()\n",
+        "",
+        &["test_box"],
+    ),
+    ("test_a.py", "lib.fill(1)", "lib.fill(3)", &["test_read"]),
+    (
+        "test_a.py",
+        "    lib.fill(2)",
+        "    lib.fill(2)\n    lib.CACHE.clear()",
+        &["test_read"],
+    ),
+];
+
+#[test]
+fn who_reads_something_else_runs() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        let snapshot = project.snapshot();
+        for (file, from, to, expected) in BREAK {
+            let run = step(&mut project, &[(file, from, to)]);
+            let (ran, failed) = readers(&run);
+            let expected: BTreeSet<&str> = expected.iter().copied().collect();
+            assert_eq!(failed, expected, "{to}\n{}", run.stderr);
+            assert!(!ran.contains("test_alone"), "{to}\n{}", run.stderr);
+            project.restore(&snapshot);
+        }
+    });
+}
+
+/// A new test that changes what others read counts as well.
+#[test]
+fn a_new_test_leaves_something() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        project.write(
+            "test_ab.py",
+            "import lib\ndef test_new():\n    lib.CACHE[1] = 3\n",
+        );
+        let run = step(&mut project, &[("lib.py", MAKE, "return key + key")]);
+        let (_, failed) = readers(&run);
+        assert_eq!(failed, ["test_read"].into(), "{}", run.stderr);
+    });
+}
+
+/// In another order another state is met.
+#[test]
+fn in_another_order_everything_runs_that_waits() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        let begin = "def test_begin():\n    lib.begin()\n";
+        let sum = "def test_sum():\n    lib.add()\n";
+        let edits = [
+            ("test_a.py", begin, ""),
+            ("test_a.py", sum, &*format!("{sum}{begin}")),
+            ("lib.py", MAKE, "return key + key"),
+        ];
+        let run = step(&mut project, &edits);
+        let (ran, failed) = readers(&run);
+        assert_eq!(failed, ["test_sum"].into(), "{ran:?}\n{}", run.stderr);
+    });
+}
+
+/// A run of part of the tests leaves another state, and does not pass for one of all.
+#[test]
+fn a_run_of_some_in_between() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        // Only this one runs, and so it leaves less than after the others.
+        let edit = ("test_a.py", "    lib.use()", "    lib.use()\n    x = 1");
+        let run = step(&mut project, &[edit]);
+        assert_eq!(run.outcomes.len(), 1, "{}", run.stderr);
+        let run = step(&mut project, &[("lib.py", MAKE, "return key + key")]);
+        assert!(readers(&run).1.is_empty(), "{}", run.stderr);
+        let run = step(
+            &mut project,
+            &[("lib.py", "return key + key", "return key * 3")],
+        );
+        let (_, failed) = readers(&run);
+        assert!(
+            failed.contains("test_read") && failed.contains("test_sum"),
+            "{failed:?}\n{}",
+            run.stderr
+        );
+    });
+}
+
+/// What fixtures of a file set up and tear down is left by the tests in whose turn that happens.
+#[test]
+fn fixtures_leave_something() {
+    const FILES: &str = r#"
+-- lib.py --
+STATE = {}
+def made():
+    return 1
+def use():
+    return 0
+-- test_a.py --
+import pytest
+import lib
+@pytest.fixture(scope="module")
+def part():
+    lib.STATE["part"] = lib.made()
+    yield
+    lib.STATE["part"] = lib.made() + 1
+def test_one(part):
+    assert lib.STATE["part"] == 1
+@pytest.mark.parametrize("n", range(4))
+def test_two(part, n):
+    assert lib.STATE["part"] == 1
+def test_three(part):
+    lib.use()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(6))
+def test_read(n):
+    assert lib.STATE["part"] == 2
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().outcomes.len(), 12);
+        let snapshot = project.snapshot();
+        for (to, fails) in [("return 2 - 1", false), ("return 3", true)] {
+            let run = step(&mut project, &[("lib.py", "return 1", to)]);
+            let (ran, failed) = readers(&run);
+            assert_eq!(!failed.is_empty(), fails, "{ran:?}\n{}", run.stderr);
+            project.restore(&snapshot);
+        }
+        // The last test of the file is another one now.
+        let edit = ("test_a.py", "def test_three(part):\n    lib.use()\n", "");
+        let run = step(
+            &mut project,
+            &[edit, ("lib.py", "return 1", "return 2 - 1")],
+        );
+        assert!(readers(&run).1.is_empty(), "{}", run.stderr);
+    });
+}
