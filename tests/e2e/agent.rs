@@ -83,7 +83,8 @@ const OF_COLLECTOR: [&str; 3] = [
     "tests/test_units.py",
 ];
 
-const OTHERS: [&str; 4] = [
+const OTHERS: [&str; 5] = [
+    "tests/test_left.py",
     "tests/test_pytest.py",
     "tests/test_selection.py",
     "tests/test_values.py",

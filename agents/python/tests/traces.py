@@ -16,8 +16,19 @@ def _text(value):
     return value
 
 
-# What is told of values, which `test_values` reads.
-_OF_VALUES = ("imported", "cells", "no-values", "confirmed", "refuted", "worker", "controller")
+# What is told of values, which `test_values` and `test_left` read.
+_OF_VALUES = (
+    "imported",
+    "cells",
+    "no-values",
+    "confirmed",
+    "refuted",
+    "worker",
+    "controller",
+    "order",
+    "left",
+    "tied",
+)
 
 
 class Process:

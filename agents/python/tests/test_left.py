@@ -1,0 +1,96 @@
+"""What tests leave behind for others."""
+
+import json
+
+from test_values import boot, values  # noqa: F401
+
+LIBRARY = """
+import os
+CACHE = {}
+OTHER = {}
+MARK = object()
+class Box:
+    held = None
+"""
+
+TESTS = """
+import library, os
+def test_global(): library.CACHE["a"] = 1
+def test_nothing(): library.CACHE["a"] = 1
+def test_mark(): library.CACHE["mark"] = library.MARK
+def test_two():
+    library.Box.held = 1
+    library.OTHER["b"] = [library.CACHE]
+def test_variable(): os.environ["MADE"] = "1"
+def test_untold(): library.OTHER["it"] = (n for n in ())
+"""
+
+
+def left(taker, tests=TESTS, library=LIBRARY):
+    """By test: name of each cell -> value; and the record of the order."""
+    taker.project.write("library.py", library)
+    taker.project.write("test_it.py", tests)
+    main = taker.run().main
+    names = {scope: test.partition("::")[2] for test, scope in _begun(main)}
+    found = {
+        names[record[1]]: {name: value for _, name, value in record[2]}
+        for record in main.records
+        if record[0] == "left"
+    }
+    return found, [record for record in main.records if record[0] == "order"]
+
+
+def _begun(main):
+    return ((record[2], record[1]) for record in main.records if record[0] == "b")
+
+
+def test_cells_by_turn(values):
+    found, order = left(values)
+    assert {test: set(cells) for test, cells in found.items()} == {
+        "test_global": {"CACHE"},
+        "test_mark": {"CACHE"},
+        "test_two": {"Box.held", "OTHER"},
+        "test_variable": {"environ[MADE]"},
+        "test_untold": {"OTHER"},
+    }
+    assert found["test_untold"] == {"OTHER": None}
+    assert None not in {**found["test_mark"], **found["test_two"], **found["test_variable"]}.values()
+    assert order == [["order", [], True]]
+    assert left(values)[0] == found
+
+
+def test_values_that_differ(values):
+    found, _ = left(values)
+
+    def changed(old, new):
+        assert old in TESTS
+        now, _ = left(values, TESTS.replace(old, new))
+        return {
+            (test, name)
+            for test in found
+            for name, value in found[test].items()
+            if value != now.get(test, {}).get(name)
+        }
+
+    # An equal object is not the same one.
+    assert changed("= library.MARK", "= object()") == {("test_mark", "CACHE"), ("test_two", "OTHER")}
+    assert changed('["MADE"] = "1"', '["MADE"] = "2"') == {("test_variable", "environ[MADE]")}
+    assert changed("held = 1", "held = 2") == {("test_two", "Box.held")}
+    assert changed('"b"', '"c"') == {("test_two", "OTHER")}
+    everything = changed('["a"] = 1', '["a"] = 2')
+    assert everything == {("test_global", "CACHE"), ("test_mark", "CACHE"), ("test_two", "OTHER")}
+
+
+def test_a_part_of_the_tests(values):
+    project = values.project
+    project.write("library.py", LIBRARY)
+    project.write("test_it.py", TESTS)
+    content = {"version": 1, "exclude": ["test_it.py::test_global"], "late": {"units": [], "tests": {}}}
+    path = project.write(".tamis/exclude.json", json.dumps(content))
+    main = values.run(TAMIS_EXCLUDE=path).main
+    (order,) = [record for record in main.records if record[0] == "order"]
+    names = [one.partition("::")[2] for one in order[1]]
+    assert names[:2] == ["test_global", "test_nothing"] and order[2] is False
+    assert not [record for record in main.records if record[0] == "left"]
+    main = values.run("-k", "mark").main
+    assert not [record for record in main.records if record[0] in ("order", "left")]
