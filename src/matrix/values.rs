@@ -40,7 +40,7 @@ pub struct LeftIn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Fingerprint>,
     /// Whether the test has run since without all that run before it: then it left something
-    /// else.
+    /// else. Or others changed the cell before any test that leaves nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unknown: bool,
 }

@@ -35,11 +35,12 @@ impl Left {
         if taking.forbidden.is_some() || taking.worker_of.is_some() {
             return None;
         }
-        if !taking.is_whole {
+        // A process that died may not have told all.
+        if !taking.is_whole || trace.closed.is_none() {
             return None;
         }
         let cells = taking.left.iter().flat_map(|(_, cells)| cells);
-        let unknown = cells.filter(|cell| cell.value.is_none());
+        let unknown = cells.filter(|cell| cell.value.is_none() && !cell.is_unknown);
         Some(Left {
             by_code: unknown
                 .map(|cell| (cell.path.clone(), cell.name.clone()))
@@ -83,11 +84,23 @@ impl Closing<'_> {
             for cell in &mut cells {
                 if self.left.as_ref().is_some_and(|left| left.is_benign(cell)) {
                     cell.value = None;
+                    cell.is_unknown = false;
                 }
             }
-            cells.sort();
             let test = format!("{prefix}{}", begin.test);
             self.observed.left.entry(test).or_default().extend(cells);
+        }
+        for cells in self.observed.left.values_mut() {
+            cells.sort();
+            cells.dedup_by(|later, kept| {
+                let is_twice = later.path == kept.path && later.name == kept.name;
+                if is_twice {
+                    // It ran more than once.
+                    kept.value = None;
+                    kept.is_unknown = true;
+                }
+                is_twice
+            });
         }
     }
 
@@ -98,7 +111,7 @@ impl Closing<'_> {
             path: path.to_str().ok()?.to_owned(),
             name: cell.name.clone(),
             value: cell.value,
-            is_unknown: false,
+            is_unknown: cell.is_unknown,
         })
     }
 

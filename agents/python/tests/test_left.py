@@ -21,6 +21,7 @@ def test_mark(): library.CACHE["mark"] = library.MARK
 def test_two():
     library.Box.held = 1
     library.OTHER["b"] = [library.CACHE]
+def test_after(): pass
 def test_variable(): os.environ["MADE"] = "1"
 def test_untold(): library.OTHER["it"] = (n for n in ())
 """
@@ -32,11 +33,11 @@ def left(taker, tests=TESTS, library=LIBRARY):
     taker.project.write("test_it.py", tests)
     main = taker.run().main
     names = {scope: test.partition("::")[2] for test, scope in _begun(main)}
-    found = {
-        names[record[1]]: {name: value for _, name, value in record[2]}
-        for record in main.records
-        if record[0] == "left"
-    }
+    found = {}
+    for record in main.records:
+        if record[0] == "left":
+            cells = found.setdefault(names[record[1]], {})
+            cells.update({name: value for _, name, value in record[2]})
     return found, [record for record in main.records if record[0] == "order"]
 
 
@@ -79,6 +80,21 @@ def test_values_that_differ(values):
     assert changed('"b"', '"c"') == {("test_two", "OTHER")}
     everything = changed('["a"] = 1', '["a"] = 2')
     assert everything == {("test_global", "CACHE"), ("test_mark", "CACHE"), ("test_two", "OTHER")}
+
+
+def test_nobody_meets_it(values):
+    tests = """
+import library
+def test_one(): library.CACHE["a"] = 1
+def test_two():
+    library.CACHE["b"] = 1
+    library.OTHER["b"] = 1
+def test_three(): library.CACHE["c"] = 1
+"""
+    found, _ = left(values, tests)
+    assert found["test_one"] == {"CACHE": "?"}
+    assert found["test_two"]["CACHE"] == "?" and len(found["test_two"]["OTHER"]) == 32
+    assert len(found["test_three"]["CACHE"]) == 32
 
 
 def test_a_part_of_the_tests(values):

@@ -56,6 +56,8 @@ pub struct LeftCell {
     pub name: String,
     /// `None`: nobody can tell.
     pub value: Option<Fingerprint>,
+    /// Whether other tests changed it before any came that leave nothing.
+    pub is_unknown: bool,
 }
 
 impl Taking {
@@ -113,10 +115,15 @@ fn left_cell(value: &Value) -> Result<LeftCell> {
     let [path, name, value] = &list(value)?[..] else {
         bail!("what a test left is a path, a name and a value");
     };
+    let is_unknown = value == "?";
     Ok(LeftCell {
         path: path_of(path)?,
         name: text(name)?,
-        value: fingerprint(value)?,
+        value: match is_unknown {
+            true => None,
+            false => fingerprint(value)?,
+        },
+        is_unknown,
     })
 }
 

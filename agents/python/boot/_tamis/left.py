@@ -20,14 +20,23 @@ def install(agent):
     agent.left = Left(agent) if agent.values is not None else None
 
 
+# The value of a cell that another test changed before any could meet it that leaves nothing.
+UNKNOWN = "?"
+
+
 class Left:
-    """Takes the values after each turn."""
+    """Takes the values that tests leave: as late as possible, as most of those who leave something
+    come one after the other. Who leaves something never waits for what others left."""
 
     def __init__(self, agent):
         self.agent = agent
-        # What is told of each turn that left something, beside the trace: a function of the
-        # test's id, its cells and their values.
+        # What is told of what tests leave, beside the trace: a function of the test's id and
+        # cells with values.
         self.listener = None
+        # Tests after which tests come that are left out: these would have met what is there.
+        self.gaps = frozenset()
+        # Cell -> id and scope of the test that changed it last.
+        self.pending = {}
         self._modules = None
         self._places = None
 
@@ -36,23 +45,45 @@ class Left:
         self.agent.state.changes()
 
     def turn_ended(self, test, scope):
-        """Tell what changed since the last turn ended."""
+        """Take in what changed since the last turn ended."""
         changed = self.agent.state.changes()
-        if not self.agent.session.is_whole:
-            # It did not begin in the state of a run of everything, or nobody knows.
+        # Else it did not begin in the state of a run of everything, or nobody knows.
+        if not self.agent.session.is_whole or self.agent.values.holders is None:
             return
-        if not changed or self.agent.values.holders is None:
+        for cell, is_timed in changed.items():
+            before = self.pending.pop(cell, None)
+            if before is not None:
+                self._tell(before, {cell: UNKNOWN})
+            if is_timed:
+                self.pending[cell] = test, scope.number
+            else:
+                self._tell((test, scope.number), {cell: None})
+        if not changed or test in self.gaps:
+            self.flush()
+
+    def flush(self):
+        """Take the values that are still to be taken."""
+        pending, self.pending = self.pending, {}
+        if not pending:
             return
         try:
-            values = self._values(changed)
+            values = self._values(pending)
         except Exception:
-            values = dict.fromkeys(changed)
+            values = dict.fromkeys(pending)
+        by_test = {}
+        for cell, by in pending.items():
+            by_test.setdefault(by, {})[cell] = values[cell]
+        for by, cells in by_test.items():
+            self._tell(by, cells)
+
+    def _tell(self, by, values):
+        test, scope = by
         told = [[path, name, value] for (path, name), value in values.items()]
-        self.agent.trace.write("left", scope.number, told)
+        self.agent.trace.write("left", scope, told)
         if self.listener is not None:
             self.listener(test, values)
 
-    def _values(self, changed):
+    def _values(self, cells):
         """By cell: its value, a text; `None` if it cannot be told."""
         from . import libraries
 
@@ -64,10 +95,8 @@ class Left:
         roots = [(path, self._modules[path], ()) for path in sorted(self._modules)]
         roots = [("*names " + self._short(path), module, keys) for path, module, keys in roots]
         found, labels = {}, {}
-        for cell, is_timed in sorted(changed.items()):
+        for cell in sorted(cells):
             found[cell] = None
-            if not is_timed:
-                continue
             path, name = cell
             if name.startswith("environ["):
                 found[cell] = _of_text(repr(os.environ.get(name[8:-1])))

@@ -107,6 +107,8 @@ class Session:
     @guard
     def _finish(self):
         self.agent.state.ran(None, final=True)
+        if self.agent.left is not None:
+            self.agent.left.flush()
         self._tell_ended()
         if self.agent.values is not None and self.config.pluginmanager.hasplugin("dsession"):
             self.agent.values.tell_of_controller()

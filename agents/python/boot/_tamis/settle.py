@@ -8,6 +8,7 @@ has the recorded value, it does what it did.
 """
 
 from .confirm import file_of, names_of
+from .left import UNKNOWN
 
 
 class Settling:
@@ -45,6 +46,9 @@ class Settling:
         """A test has ended and left these values."""
         recorded = self.recorded.get(test, {})
         for (path, name), value in values.items():
+            if value == UNKNOWN:
+                # Another one has changed it since.
+                continue
             cell = self.plan.session.path(path), name
             if cell in self._by_code:
                 if cell in recorded:
@@ -58,6 +62,7 @@ class Settling:
         at = self.order[item.nodeid]
         while self._ahead and self.order[self._ahead[-1]] < at:
             self._then.update(self.recorded[self._ahead.pop()])
+        self.agent.left.flush()
         # What the native helper cannot read is compared only now and then.
         state.ran(None, final=True)
         for path, name in state.changed:
@@ -96,4 +101,6 @@ def begin(agent, plan, items, kept, waiting):
     if 2 * len(more) > saved:
         return None, "running what leaves something would cost more"
     settling.waiting = settling.waiting.difference(needed)
+    runs = runs.union(needed, settling.waiting)
+    agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
     return settling, needed
