@@ -10,6 +10,7 @@ use super::observations::Inner;
 use super::own::Part;
 use super::rows::{Closing, OF_BASES};
 use super::trace::{LeftCell, Role, TestBegin, Trace};
+use super::walk::Closed;
 use crate::languages::{Place, language_of};
 use crate::matrix::LeftIn;
 use crate::pattern::Pattern;
@@ -105,8 +106,13 @@ impl Closing<'_> {
     }
 
     fn left_in(&self, cell: &LeftCell) -> Option<LeftIn> {
-        let (Place::Inside(path) | Place::Outside(path)) =
-            self.run.facts.place(cell.path.as_bstr());
+        let path = match cell.path.starts_with(b"*") {
+            // It is no file's.
+            true => cell.path.clone(),
+            false => match self.run.facts.place(cell.path.as_bstr()) {
+                Place::Inside(path) | Place::Outside(path) => path,
+            },
+        };
         Some(LeftIn {
             path: path.to_str().ok()?.to_owned(),
             name: cell.name.clone(),
@@ -127,15 +133,24 @@ impl Closing<'_> {
         let is_tied = self.shared[OF_BASES + base].is_tied
             || reached.iter().any(|node| self.by_value.contains(node));
         let node = self.run.graph.node_of(at, begin.scope);
-        if !is_tied || self.owning.is_none() || node.is_none() {
+        let (true, Some(_), Some(node)) = (is_tied, &self.owning, node) else {
+            return Ok(None);
+        };
+        // What is kept was made from what was there at that time.
+        if self.read_by_kept.contains(&node) {
             return Ok(None);
         }
         let base = self.base_on(&begin.file, Vec::new(), None);
         let closure = OF_BASES + base;
         let known = self.shared[closure].known.clone();
         let mut paths = self.run.paths();
-        paths.closed = (self.by_value.start, self.by_value.end);
-        let reached = paths.reach(node.as_slice(), Some(&known));
+        // Fixtures and imports met what there was when they ran: for them the code counts.
+        paths.closed = Closed {
+            from: node,
+            first: self.by_value.start,
+            end: self.by_value.end,
+        };
+        let reached = paths.reach(&[node], Some(&known));
         let of_base = &self.observed.bases[base].units;
         let mut units = self.run.units_of(&reached, of_base);
         for language in &mut self.languages {
@@ -144,7 +159,7 @@ impl Closing<'_> {
         let language = language_of(&self.run.traces[at].open.collector);
         let language = &mut self.languages[language];
         units = language.complete(&mut self.run, at, begin, units, of_base)?;
-        let searches = self.searches(node.as_slice());
+        let searches = self.searches(&[node]);
         let part = Part {
             nodes: &reached,
             units: &units,

@@ -137,7 +137,8 @@ impl Closing<'_> {
         self.changes.end = self.run.edges.len() as NodeId;
         self.by_value.end = self.changes.end;
         let count = self.observed.cells.len();
-        let readers = ties.attach(&mut self.run, self.touched.as_mut(), count);
+        let kept = &mut self.read_by_kept;
+        let readers = ties.attach(&mut self.run, self.touched.as_mut(), kept, count);
         for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {
             cell.readers = readers;
         }
@@ -196,6 +197,7 @@ impl Ties {
         self,
         run: &mut Run<'_>,
         mut touched: Option<&mut Touched>,
+        read_by_kept: &mut FxHashSet<NodeId>,
         count: usize,
     ) -> Vec<usize> {
         let mut readers = Readers::of(run, count);
@@ -218,6 +220,11 @@ impl Ties {
         for node in 0..run.edges.len() as NodeId {
             ties.clear();
             let running = running_with(run, node);
+            let kept = running.iter().skip(1);
+            let mut kept = kept.flat_map(|node| &run.node_units[*node as usize]);
+            if kept.any(|unit| list_of[*unit as usize].is_some()) {
+                read_by_kept.insert(node);
+            }
             let units = running.iter().map(|node| &run.node_units[*node as usize]);
             for unit in units.flatten() {
                 let Some(list) = list_of[*unit as usize] else {

@@ -16,8 +16,23 @@ pub(super) struct Paths<'a> {
     pub edges: &'a [Vec<NodeId>],
     /// By node: edges (second) that count for whoever also reaches the first.
     pub conditional: &'a FxHashMap<NodeId, Vec<(NodeId, NodeId)>>,
-    /// The first node, and the one after the last, of some that no walk enters.
-    pub closed: (NodeId, NodeId),
+    /// Edges that no walk follows.
+    pub closed: Closed,
+}
+
+/// The edges of one node to some that follow one another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Closed {
+    pub from: NodeId,
+    pub first: NodeId,
+    /// The one after the last.
+    pub end: NodeId,
+}
+
+impl Closed {
+    fn has(&self, from: NodeId, to: NodeId) -> bool {
+        from == self.from && self.first <= to && to < self.end
+    }
 }
 
 /// Nodes that a walk need not enter, as all that they lead to is there.
@@ -56,13 +71,14 @@ impl Paths<'_> {
     }
 
     fn visit(&self, walk: &mut Walk<'_>, node: NodeId) {
-        let (first, end) = self.closed;
-        if walk.has(node) || first <= node && node < end {
+        if walk.has(node) {
             return;
         }
         walk.seen.add(node);
         walk.reached.push(node);
-        walk.open.extend(&self.edges[node as usize]);
+        let is_open = |to: &&NodeId| !self.closed.has(node, **to);
+        let edges = self.edges[node as usize].iter().filter(is_open);
+        walk.open.extend(edges);
         // Edges of known nodes, too, may have waited for this one.
         walk.open
             .extend(walk.waiting.remove(&node).unwrap_or_default());
@@ -70,7 +86,8 @@ impl Paths<'_> {
             walk.open
                 .extend(layer.waiting.get(&node).into_iter().flatten());
         }
-        for (condition, to) in self.conditional.get(&node).into_iter().flatten() {
+        let conditional = self.conditional.get(&node).into_iter().flatten();
+        for (condition, to) in conditional.filter(|(_, to)| is_open(&to)) {
             match walk.has(*condition) {
                 true => walk.open.push(*to),
                 false => walk.waiting.entry(*condition).or_default().push(*to),
@@ -87,10 +104,12 @@ impl Paths<'_> {
         for node in reached {
             known.nodes.add(*node);
         }
-        let conditional = reached.iter().filter_map(|node| self.conditional.get(node));
-        for (condition, to) in conditional.flatten() {
-            if !known.has(*condition) {
-                known.waiting.entry(*condition).or_default().push(*to);
+        for node in reached {
+            let conditional = self.conditional.get(node).into_iter().flatten();
+            for (condition, to) in conditional.filter(|(_, to)| !self.closed.has(*node, *to)) {
+                if !known.has(*condition) {
+                    known.waiting.entry(*condition).or_default().push(*to);
+                }
             }
         }
         for waiting in known.waiting.values_mut() {
@@ -175,20 +194,18 @@ mod tests {
     fn by_definition(
         sample: &Sample,
         starts: &BTreeSet<NodeId>,
-        closed: (NodeId, NodeId),
+        closed: Closed,
     ) -> BTreeSet<NodeId> {
         let mut found = starts.clone();
-        let is_open = |node: &NodeId| *node < closed.0 || closed.1 <= *node;
-        found.retain(is_open);
         loop {
             let mut more = found.clone();
             for node in &found {
-                more.extend(&sample.edges[*node as usize]);
+                let is_open = |to: &&NodeId| !closed.has(*node, **to);
+                more.extend(sample.edges[*node as usize].iter().filter(is_open));
                 for (condition, to) in sample.conditional.get(node).into_iter().flatten() {
-                    more.extend(found.contains(condition).then_some(*to));
+                    more.extend((found.contains(condition) && is_open(&to)).then_some(*to));
                 }
             }
-            more.retain(is_open);
             if more.len() == found.len() {
                 return found;
             }
@@ -201,8 +218,9 @@ mod tests {
         fn layers_of_walks_reach_what_one_walk_does(
             sample in any_sample(),
             layers in proptest::collection::vec(proptest::collection::vec(0..NODES, 0..3), 1..4),
-            closed in (0..NODES, 0..NODES),
+            (from, first, end) in (0..NODES, 0..NODES, 0..NODES),
         ) {
+            let closed = Closed { from, first, end };
             let paths = Paths {
                 edges: &sample.edges,
                 conditional: &sample.conditional,

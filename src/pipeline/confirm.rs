@@ -260,11 +260,11 @@ impl<'d> Planning<'d> {
             .filter(|set| own.binary_search(set).is_err())
             .copied()
             .collect();
+        let mut all = self.paths_of(own, source);
         let by_value = self.paths_of(&others, source);
         if !by_value.iter().all(|path| self.is_held(*path, source)) {
             return None;
         }
-        let mut all = self.paths_of(own, source);
         all.retain(|path| self.is_held(*path, source));
         all.extend(by_value);
         Some(self.modules.of(all.into_iter().collect()))

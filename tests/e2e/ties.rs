@@ -313,3 +313,188 @@ def test_read(n):
         assert!(readers(&run).1.is_empty(), "{}", run.stderr);
     });
 }
+
+/// Projects in which more than a cell tells what earlier tests did. `return 5` becomes
+/// `return 6`, and all tests called `test_r` fail then.
+const BEYOND: [(&str, &str); 6] = [
+    (
+        "a fixture has kept it",
+        "
+-- test_a.py --
+import lib
+def test_w():
+    lib.X[0] = lib.made()
+-- test_b.py --
+import pytest
+import lib
+@pytest.fixture(scope='module')
+def kept():
+    return lib.X[0]
+def test_first(kept):
+    pass
+def test_restore():
+    lib.X[0] = 1
+@pytest.mark.parametrize('n', range(8))
+def test_r(n, kept):
+    assert kept == 5
+",
+    ),
+    (
+        "a cache has kept it",
+        "
+-- test_a.py --
+import lib
+def test_w():
+    lib.X[0] = lib.made()
+def test_fill():
+    lib.kept()
+def test_restore():
+    lib.X[0] = 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize('n', range(10))
+def test_r(n):
+    assert lib.kept() == 5
+",
+    ),
+    (
+        "a module has kept it",
+        "
+-- late.py --
+import lib
+VALUE = lib.X[0]
+-- test_a.py --
+import lib
+def test_w():
+    lib.X[0] = lib.made()
+def test_import():
+    import late
+def test_restore():
+    lib.X[0] = 1
+-- test_b.py --
+import pytest
+@pytest.mark.parametrize('n', range(10))
+def test_r(n):
+    import late
+    assert late.VALUE == 5
+",
+    ),
+    (
+        "the working directory is another one",
+        "
+-- test_a.py --
+import os
+import lib
+def test_w():
+    lib.X[0] = 2
+    os.makedirs('d%d' % lib.made(), exist_ok=True)
+    os.chdir('d%d' % lib.made())
+-- test_b.py --
+import os
+import pytest
+import lib
+@pytest.mark.parametrize('n', range(8))
+def test_r(n):
+    assert lib.X[0] and os.path.basename(os.getcwd()) == 'd5'
+",
+    ),
+    (
+        "what is shared is no longer so",
+        "
+-- test_a.py --
+import lib
+def test_one():
+    lib.A['k'] = [1]
+def test_w():
+    lib.B['k'] = lib.A['k'] if lib.made() == 5 else list(lib.A['k'])
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize('n', range(8))
+def test_r(n):
+    assert lib.B['k'] is lib.A['k']
+",
+    ),
+    (
+        "the module is another one",
+        "
+-- test_a.py --
+import sys
+import importlib
+import lib
+def test_w():
+    del sys.modules['lib']
+    importlib.import_module('lib').X[0] = lib.made()
+-- test_b.py --
+import pytest
+@pytest.mark.parametrize('n', range(8))
+def test_r(n):
+    import lib
+    assert lib.X[0] == 5
+",
+    ),
+];
+
+#[test]
+fn more_than_cells_tell_what_tests_did() {
+    const LIB: &str = "
+-- lib.py --
+import functools
+X = [1]
+A = {}
+B = {}
+def made():
+    return 5
+@functools.lru_cache(None)
+def kept():
+    return X[0]
+";
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (name, files) in BEYOND {
+            let mut project = Project::new(python, &[LIB, files.trim_start()].concat());
+            project.commit("one");
+            let run = project.run();
+            assert!(run.outcomes.values().all(|one| one == "passed"), "{name}");
+            let run = step(&mut project, &[("lib.py", "return 5", "return 6")]);
+            let (ran, failed) = readers(&run);
+            assert_eq!(failed, ["test_r"].into(), "{name}: {ran:?}\n{}", run.stderr);
+        }
+    });
+}
+
+/// A fixture that a test set up which is left out now holds what it held.
+#[test]
+fn fixtures_are_set_up_at_their_time() {
+    const FILES: &str = r#"
+-- lib.py --
+X = [1]
+STATE = {}
+def made():
+    return 5
+-- test_a.py --
+import lib
+def test_w():
+    lib.STATE["v"] = lib.made()
+-- test_b.py --
+import pytest
+import lib
+@pytest.fixture(scope="module")
+def kept():
+    return lib.X[0]
+def test_first(kept):
+    pass
+def test_mid():
+    lib.X[0] = 9
+@pytest.mark.parametrize("n", range(8))
+def test_r(n, kept):
+    assert kept == 1 and lib.STATE["v"] in (5, 6)
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("lib.py", "return 5", "return 6")]);
+        assert!(readers(&run).1.is_empty(), "{}", run.stderr);
+    });
+}

@@ -80,6 +80,7 @@ impl Taking {
                 });
             }
             "confirmed" => self.confirmed.extend(texts(field(1)?)?),
+            "not-whole" => self.is_whole = false,
             "tied" => self.tied.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);

@@ -7,15 +7,29 @@ import sys
 import threading
 
 
-def describe(agent):
+def describe(agent, without=()):
     """Values by name."""
     found = {}
     for name, value in _PARTS.items():
+        if name in without:
+            continue
         try:
             found[name] = value(agent)
         except Exception:
             found[name] = _opaque()
     found.update(_environment(agent))
+    return found
+
+
+def describe_between_tests(agent):
+    """The same, without what tests change that read it: which signals decimals have raised, how
+    many random numbers were drawn."""
+    found = describe(agent, ("decimal", "random"))
+    decimal = sys.modules.get("decimal")
+    if decimal is not None:
+        context = decimal.getcontext().copy()
+        context.clear_flags()
+        found["decimal"] = context
     return found
 
 

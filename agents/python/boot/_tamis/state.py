@@ -85,8 +85,7 @@ class State:
         self.limit = _OBJECTS if native else _OBJECTS_IN_PYTHON
         self.parents = {}
         self.modules = {}
-        # Path -> module.
-        self.libraries = {}
+        self.libraries = set()
         # `(path, name)` of what changed since `changes` was last asked -> whether it is known
         # since when.
         self.changed = {}
@@ -132,7 +131,7 @@ class State:
     def library(self, module, path):
         """Watch the public names in a module that is not the project's: it may fill others when
         it is used first."""
-        self.libraries[path] = module
+        self.libraries.add(path)
         self._add(module, ("module", path))
 
     def _walk_global(self, module_name, path, name, value):

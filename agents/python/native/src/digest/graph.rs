@@ -249,69 +249,51 @@ impl Graph {
     /// A name for each node: the first position, in the order of `cells` and
     /// near before far, that holds it. Two positions of one taking hold the
     /// same object exactly if the names there are equal.
-    /// `named` are positions that come before all others, but not what these lead to.
-    pub fn names(
-        &self,
-        named: &[(Digest, u32)],
-        cells: &[(Digest, u32)],
-        values: &[Digest],
-    ) -> Vec<Digest> {
+    pub fn names(&self, cells: &[(Digest, u32)], values: &[Digest]) -> Vec<Digest> {
         let mut names = vec![[0, 0]; self.nodes.len()];
         let mut queue = VecDeque::new();
-        for (position, node) in named {
-            if names[*node as usize] == [0, 0] {
-                names[*node as usize] = *position;
-                queue.push_back(*node);
-            }
-        }
-        self.spread_names(&mut names, &mut queue, values);
         for (cell, node) in cells {
             if names[*node as usize] == [0, 0] {
                 names[*node as usize] = *cell;
                 queue.push_back(*node);
             }
-            self.spread_names(&mut names, &mut queue, values);
-        }
-        names
-    }
-
-    /// Names what the nodes in the queue lead to, near before far.
-    fn spread_names(&self, names: &mut [Digest], queue: &mut VecDeque<u32>, values: &[Digest]) {
-        while let Some(node) = queue.pop_front() {
-            let edges = self.edges_of(node);
-            let mut members: Vec<(Digest, u32)> = Vec::new();
-            if self.nodes[node as usize].unordered {
-                members.extend(edges.iter().map(|edge| (values[edge.to as usize], edge.to)));
-                members.sort_unstable_by_key(|(value, _)| *value);
-            }
-            for at in 0..edges.len() {
-                let mut hasher = Hasher::new("position");
-                hasher.digest(names[node as usize]);
-                let to = match members.get(at) {
-                    // Equal members are told apart by chance, so that no
-                    // two objects get one name.
-                    Some((value, to)) => {
-                        hasher.digest(*value);
-                        hasher.word(
-                            members[..at]
-                                .iter()
-                                .rev()
-                                .take_while(|m| m.0 == *value)
-                                .count() as u64,
-                        );
-                        *to
+            while let Some(node) = queue.pop_front() {
+                let edges = self.edges_of(node);
+                let mut members: Vec<(Digest, u32)> = Vec::new();
+                if self.nodes[node as usize].unordered {
+                    members.extend(edges.iter().map(|edge| (values[edge.to as usize], edge.to)));
+                    members.sort_unstable_by_key(|(value, _)| *value);
+                }
+                for at in 0..edges.len() {
+                    let mut hasher = Hasher::new("position");
+                    hasher.digest(names[node as usize]);
+                    let to = match members.get(at) {
+                        // Equal members are told apart by chance, so that no
+                        // two objects get one name.
+                        Some((value, to)) => {
+                            hasher.digest(*value);
+                            hasher.word(
+                                members[..at]
+                                    .iter()
+                                    .rev()
+                                    .take_while(|m| m.0 == *value)
+                                    .count() as u64,
+                            );
+                            *to
+                        }
+                        None => {
+                            write_label(&mut hasher, edges[at].label);
+                            edges[at].to
+                        }
+                    };
+                    if names[to as usize] == [0, 0] {
+                        names[to as usize] = hasher.finish();
+                        queue.push_back(to);
                     }
-                    None => {
-                        write_label(&mut hasher, edges[at].label);
-                        edges[at].to
-                    }
-                };
-                if names[to as usize] == [0, 0] {
-                    names[to as usize] = hasher.finish();
-                    queue.push_back(to);
                 }
             }
         }
+        names
     }
 
     /// Why `node` is opaque, and the way there: `.attribute[3]`.

@@ -53,11 +53,6 @@ pub unsafe fn cells(roots: Ref, places: Ref) -> Ref {
 
 /// Computes the digests, and makes the Python objects.
 unsafe fn answer(taking: &mut Taking) -> Ref {
-    let named = taking.named.iter().filter_map(|named| {
-        let node = taking.walk.known(named.address)?;
-        Some((named.position, node))
-    });
-    let named: Vec<(Digest, u32)> = named.collect();
     let graph = &mut taking.walk.graph;
     graph.close();
     let values = graph.fold(&|graph, node| graph.nodes[node as usize].local);
@@ -70,13 +65,11 @@ unsafe fn answer(taking: &mut Taking) -> Ref {
             Target::Plain(_) => None,
         })
         .collect();
-    let names = graph.names(&named, &positions, &values);
+    let names = graph.names(&positions, &values);
     // Immutable constants that are one object: the first that holds it.
     let mut first: HashMap<usize, Digest> = HashMap::new();
-    let named = taking.named.iter().map(|one| (one.alike, one.position));
-    let cells = taking.cells.iter().map(|one| (one.alike, one.position));
-    for (alike, position) in named.chain(cells).filter(|(alike, _)| *alike != 0) {
-        first.entry(alike).or_insert(position);
+    for cell in taking.cells.iter().filter(|cell| cell.alike != 0) {
+        first.entry(cell.alike).or_insert(cell.position);
     }
     let marks = &taking.walk.marks;
     let sharing = graph.fold(&|graph, node| {

@@ -14,8 +14,7 @@ use crate::guards::WEAK_TARGET;
 pub struct Root {
     label: Vec<u8>,
     object: Ref,
-    /// Only these keys. Without any, a module is there for its names alone: what the cells of
-    /// others hold may be what is called so here.
+    /// Only these keys.
     keys: Option<Vec<Vec<u8>>>,
     /// All its cells are one: that of a library.
     library: Option<Library>,
@@ -138,21 +137,12 @@ pub struct Cell {
     pub at_home: bool,
 }
 
-/// An object that a module or class has a name for: that place, its address, and the same if
-/// it is alike ([`Cell::alike`]).
-pub struct Named {
-    pub position: Digest,
-    pub address: usize,
-    pub alike: usize,
-}
-
 pub struct Taking {
     pub walk: Walk,
     pub labels: Vec<Vec<u8>>,
     /// For each label, the root of which its cells are one.
     pub one_of: Vec<Option<usize>>,
     pub cells: Vec<Cell>,
-    pub named: Vec<Named>,
 }
 
 impl Taking {
@@ -162,14 +152,10 @@ impl Taking {
             labels: Vec::new(),
             one_of: Vec::new(),
             cells: Vec::new(),
-            named: Vec::new(),
         }
     }
 
     pub unsafe fn take(&mut self, root: Root) {
-        if root.keys.as_ref().is_some_and(Vec::is_empty) && is_module(root.object) {
-            return self.take_names(&root.label, PyModule_GetDict(root.object));
-        }
         let number = self.labels.len();
         self.labels.push(root.label.clone());
         self.one_of.push(None);
@@ -181,31 +167,6 @@ impl Taking {
             self.take_class(number, &root);
         } else {
             self.take_container(number, &root);
-        }
-    }
-
-    /// What a module names, and what its classes do.
-    unsafe fn take_names(&mut self, label: &[u8], dict: Ref) {
-        for (key, value) in entries(dict) {
-            let Some(text) = plain_text(key) else {
-                continue;
-            };
-            let mut hasher = Hasher::new("name");
-            hasher.bytes(label);
-            hasher.bytes(&text);
-            self.named.push(Named {
-                position: hasher.finish(),
-                address: value as usize,
-                alike: mark(value),
-            });
-            if is_class(value) && !label.contains(&b':') && self.walk.names.is_made_by_python(value)
-            {
-                let label = [label, b":", text.as_slice()].concat();
-                let members = dict_of(value);
-                if !members.is_null() {
-                    self.take_names(&label, members);
-                }
-            }
         }
     }
 

@@ -184,11 +184,6 @@ impl Walk {
         }
     }
 
-    /// The node of the object at this address, if a cell reaches it.
-    pub fn known(&self, address: usize) -> Option<u32> {
-        self.memo.get(&address).copied()
-    }
-
     fn node(&mut self, object: Ref) -> u32 {
         let node = self.add(Work::Object(object));
         self.memo.insert(object as usize, node);
