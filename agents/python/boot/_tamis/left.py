@@ -41,9 +41,11 @@ def install(agent):
         return
     push = agent.push
 
+    left = agent.left
+
     def pushed(scope, needed=True):
         if scope.kind in _SHARED:
-            agent.left.has_shared = True
+            left.has_shared = True
         return push(scope, needed)
 
     agent.push = pushed
@@ -76,7 +78,8 @@ class Left:
         """All tests are found. What changed until now is in the values of the import phase."""
         self.agent.state.changes()
         self.has_shared = False
-        if self.agent.session.is_whole and self.agent.values.holders is not None:
+        values = self.agent.values
+        if self.agent.session.is_whole and values is not None and values.holders is not None:
             self._known = self._taken()
 
     def turn_ended(self, test, scope):

@@ -71,7 +71,7 @@ class Session:
         self.agent = _agent()
         if self.agent is not None:
             # They prove nothing here, and take time.
-            self.agent.values = None
+            self.agent.values = self.agent.left = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config):
