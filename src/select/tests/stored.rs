@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::matrix::samples::any_matrix;
-use crate::matrix::{Fingerprint, Matrix, MatrixView, Row, TestId, UnitId, encode};
+use crate::matrix::{Fingerprint, Matrix, MatrixView, Row, SetId, TestId, UnitId, encode};
 use crate::select::{Differences, Reason, Verdict, tts};
 
 /// What becomes of each unit: by number, 1 changed, 2 unknown, 3 late.
@@ -40,9 +40,14 @@ fn by_hand(matrix: &Matrix, row: &Row, found: &Differences) -> Result<Vec<UnitId
         .own
         .as_ref()
         .filter(|_| matrix.values.is_some() && row.test != TestId::Collection);
-    let own = own.map_or(&row.sets, |own| &own.sets);
-    let own = own.iter().flat_map(|set| &matrix.sets[*set as usize]);
-    if { own }.any(|id| found.changed.contains_key(id)) {
+    let is_changed = |sets: &[SetId]| {
+        let mut units = sets.iter().flat_map(|set| &matrix.sets[*set as usize]);
+        units.any(|id| found.changed.contains_key(id))
+    };
+    // Without earlier tests it may be the same.
+    let inner = own.and_then(|own| own.inner.as_ref());
+    let is_tied = inner.is_some_and(|inner| !is_changed(&inner.sets));
+    if is_changed(own.map_or(&row.sets, |own| &own.sets)) && !is_tied {
         return Err("changed");
     }
     if units.iter().any(|id| found.unknown.contains_key(id)) {
