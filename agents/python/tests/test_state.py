@@ -35,7 +35,12 @@ def test_changes_between_tests(project):
             made = 0
             names = []
             def __init__(self): self.value = 1
+            class Inner: made = 0
         SINGLE = Thing()
+        def local():
+            class Local: made = 0
+            return Local
+        LOCALS = [local()]
         def default(x, seen=[]): seen.append(x)
         def count():
             global COUNT
@@ -57,6 +62,8 @@ def test_changes_between_tests(project):
         "nested": "library.NESTED['a'][1]['b'].append(1)",
         "class_attribute": "library.Thing.made += 1",
         "class_list": "library.Thing.names.append(1)",
+        "inner_class": "library.Thing.Inner.made = 1",
+        "local_class": "library.LOCALS[0].made = 1",
         "instance": "library.SINGLE.value = 2",
         "default": "library.default(1)",
         "closure": "library.step()",
@@ -80,6 +87,8 @@ def test_changes_between_tests(project):
         "library.py:NESTED": "nested",
         "library.py:Thing.made": "class_attribute",
         "library.py:Thing.names": "class_list",
+        "library.py:Thing.Inner.made": "inner_class",
+        "library.py:LOCALS": "local_class",
         "library.py:SINGLE": "instance",
         "library.py:default": "default",
         "library.py:step": "closure",

@@ -3,7 +3,7 @@
 use crate::harness::*;
 
 cases!(
-    containers, at_import;
+    containers, at_import, of_classes;
     version_sensitive: globals,
 );
 
@@ -287,6 +287,110 @@ fn containers() -> Case {
             )],
             ["! test_b_registry.py::test_unrelated"],
         )
+}
+
+/// Attributes of classes that are no globals.
+fn of_classes() -> Case {
+    Case::new(
+        r#"
+-- service.py --
+def value(name):
+    return 1
+
+
+def make():
+    class Made:
+        state = 0
+        held = []
+
+    return Made
+
+
+class Outer:
+    class Inner:
+        state = 0
+
+        class Inmost:
+            state = 0
+
+    Made = make()
+
+
+TABLE = {"made": make()}
+ONE = make()()
+-- test_service.py --
+from service import ONE, Outer, TABLE, value
+
+
+def test_set_inner():
+    Outer.Inner.state = value("inner")
+
+
+def test_set_inmost():
+    Outer.Inner.Inmost.state = value("inmost")
+
+
+def test_set_made():
+    Outer.Made.state = value("made")
+
+
+def test_set_table():
+    TABLE["made"].state = value("table")
+
+
+def test_add():
+    TABLE["made"].held.append(value("held"))
+
+
+def test_set_type():
+    type(ONE).state = value("type")
+
+
+def test_inner():
+    assert Outer.Inner.state == 1
+
+
+def test_inmost():
+    assert Outer.Inner.Inmost.state == 1
+
+
+def test_made():
+    assert Outer.Made.state == 1
+
+
+def test_table():
+    assert TABLE["made"].state == 1
+
+
+def test_held():
+    assert TABLE["made"].held == [1]
+
+
+def test_type():
+    assert ONE.state == 1
+-- test_apart.py --
+def test_apart():
+    pass
+"#,
+    )
+    .edit(
+        "what tests set in classes",
+        [replace("service.py", "return 1", "return 2")],
+        [
+            "test_service.py::test_set_inner",
+            "test_service.py::test_set_inmost",
+            "test_service.py::test_set_made",
+            "test_service.py::test_set_table",
+            "test_service.py::test_add",
+            "test_service.py::test_set_type",
+            "! test_service.py::test_inner",
+            "! test_service.py::test_inmost",
+            "! test_service.py::test_made",
+            "! test_service.py::test_table",
+            "! test_service.py::test_held",
+            "! test_service.py::test_type",
+        ],
+    )
 }
 
 /// A write of the same value is invisible to a comparison, but after an edit of that write the

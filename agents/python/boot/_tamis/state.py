@@ -53,6 +53,9 @@ _DISPATCHERS = frozenset(
 # Marks of test functions tell how tests run, not what they compute.
 _MARKS = "pytestmark"
 
+# The program's own metaclasses are not asked.
+_qualified_name = type.__dict__["__qualname__"].__get__
+
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Counter))
 
 # Modules of the standard library the instances of which hold what a program puts into them.
@@ -151,7 +154,13 @@ class State:
         for attribute, value in list(vars(kind).items()):
             if attribute in ("__dict__", "__weakref__", "__doc__", "__module__"):
                 continue
-            self._walk(value, ("name", path, "%s.%s" % (name, attribute)))
+            self._walk_member(kind, path, "%s.%s" % (name, attribute), value)
+
+    def _walk_member(self, kind, path, name, value):
+        if is_a(value, type) and vars(value).get("__module__") == vars(kind).get("__module__"):
+            self._walk_class(path, name, value)
+        else:
+            self._walk(value, ("name", path, name))
 
     def _add(self, value, parent):
         """The index of `value` if it is watched for the first time; `None` if it already was,
@@ -215,14 +224,31 @@ class State:
             return [(part, parent) for part in gc.get_referents(value)]
         if is_a(value, types.FunctionType):
             return self._visit_function(value, parent)
-        if is_a(value, (types.ModuleType, type)):
+        if is_a(value, types.ModuleType):
             return ()
+        if is_a(value, type):
+            return self._visit_class(value, parent)
         if type(value) in (tuple, frozenset):
             return [(part, parent) for part in value] if len(value) <= _WIDTH else ()
         if not is_a(value, bytearray) and not self._is_watched(type(value)):
             return ()
         index = self._add(value, parent)
-        return () if index is None else [(part, index) for part in self._held(value, index)]
+        if index is None:
+            return ()
+        parts = self._held(value, index)
+        if _is_local(type(value)):
+            parts.append(type(value))
+        return [(part, index) for part in parts]
+
+    def _visit_class(self, kind, parent):
+        """A class that a function made has its state like an instance: no name leads to it. Those
+        that tests make are too many."""
+        session = self.agent.session
+        in_test = session is not None and session.test is not None
+        if in_test or not (_is_local(kind) and self._is_watched_class(kind)):
+            return ()
+        index = self._add(kind, parent)
+        return () if index is None else [(part, index) for part in vars(kind).values()]
 
     def _held(self, value, index):
         """The content of a watched object."""
@@ -392,7 +418,10 @@ class State:
                     self._class_changed(index, value, root[1], root[2], reported)
                 else:
                     reported.add(root)
-            if not isinstance(value, (types.ModuleType, type)):
+            if is_a(value, type) and _is_local(value):
+                for key in self._keys(index, value):
+                    self._walk(vars(value).get(key), index)
+            elif not isinstance(value, (types.ModuleType, type)):
                 for part in self._gained(value, index):
                     self._walk(part, index)
         for root in reported:
@@ -414,9 +443,9 @@ class State:
         for key in self._keys(index):
             if key in ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__"):
                 continue
-            root = ("name", path, "%s.%s" % (name, key))
-            reported.add(root)
-            self._walk(vars(kind).get(key), root)
+            full = "%s.%s" % (name, key)
+            reported.add(("name", path, full))
+            self._walk_member(kind, path, full, vars(kind).get(key))
 
     def _module_changed(self, index, module, path, reported):
         for key in self._keys(index, module):
@@ -460,6 +489,11 @@ def _registry(function, parent):
         return ()
     names = zip(register.__code__.co_freevars, register.__closure__ or ())
     return [(cell.cell_contents, parent) for name, cell in names if name == "registry"]
+
+
+def _is_local(kind):
+    """Whether a function made this class."""
+    return "<locals>" in _qualified_name(kind)
 
 
 def _held_weakly(value):
