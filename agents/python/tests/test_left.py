@@ -50,8 +50,7 @@ def test_cells_by_turn(values):
     assert {test: set(cells) for test, cells in found.items()} == {
         "test_global": {"CACHE"},
         "test_mark": {"CACHE"},
-        # `MARK` is what is in `CACHE` now.
-        "test_two": {"Box.held", "MARK", "OTHER"},
+        "test_two": {"Box.held", "OTHER"},
         "test_variable": {"environ[MADE]"},
         # The process has a variable more, which is told of whoever was last.
         "test_untold": {"", "OTHER", "environ[MADE]"},
@@ -76,13 +75,63 @@ def test_values_that_differ(values):
         }
 
     # An equal object is not the same one.
-    assert changed("= library.MARK", "= object()") == {("test_two", "MARK")}
+    in_boxes = {("test_mark", "CACHE"), ("test_two", "OTHER")}
+    assert changed("= library.MARK", "= object()") == in_boxes
     in_process = {("test_variable", "environ[MADE]"), ("test_untold", "environ[MADE]")}
     assert changed('["MADE"] = "1"', '["MADE"] = "2"') == in_process
     assert changed("held = 1", "held = 2") == {("test_two", "Box.held")}
     assert changed('"b"', '"c"') == {("test_two", "OTHER")}
     everything = changed('["a"] = 1', '["a"] = 2')
     assert everything == {("test_global", "CACHE"), ("test_mark", "CACHE"), ("test_two", "OTHER")}
+
+
+def test_objects_of_several_cells(values):
+    tests = """
+import library
+def test_one():
+    library.CACHE["a"] = library.OTHER["a"] = []
+    library.Box.held = (library.MARK, "text " * 2)
+def test_between(): pass
+def test_two(): library.Late = type("Late", (library.Box,), {})
+def test_pause(): pass
+def test_again(): library.CACHE["b"] = library.OTHER["a"]
+"""
+    found, _ = left(values, tests)
+
+    def changed(old, new):
+        now, _ = left(values, tests.replace(old, new))
+        return {
+            (test, name)
+            for test, cells in found.items()
+            for name, value in cells.items()
+            if value != now[test].get(name)
+        }
+
+    assert {"Late", "Box.__subclasses__", ""} <= set(found["test_two"])
+    # Two new ones that were one object. `test_again` leads to that of `OTHER`.
+    apart = changed('library.OTHER["a"] = []', '[]; library.OTHER["a"] = []')
+    assert apart == {("test_one", "OTHER"), ("test_again", "CACHE")}
+    assert changed('library.OTHER["a"]\n', "[]\n") == {("test_again", "CACHE")}
+    later = {("test_two", name) for name in ("", "Box.__subclasses__", "Late")}
+    assert changed("Late", "Later") == later
+
+
+def test_changes_that_nobody_sees(values):
+    library = LIBRARY + """
+import itertools
+class Outer:
+    class Inner: number = itertools.count()
+"""
+    tests = """
+import library
+def test_first(): pass
+def test_count(): next(library.Outer.Inner.number)
+def test_other(): library.CACHE["a"] = 1
+def test_last(): pass
+"""
+    found, _ = left(values, tests, library)
+    # It is told of the next one that leaves something.
+    assert set(found) == {"test_other"} and set(found["test_other"]) == {"CACHE", "Outer.Inner.number"}
 
 
 def test_nobody_meets_it(values):

@@ -28,6 +28,12 @@ _OF_ALL = (PROCESS, MODULES, "*builtins")
 # that are kept, modules.
 _SHARED = frozenset(("fixture", "cache", "import"))
 
+# For the native helper: the subclasses of all classes of a module.
+_BELOW = "*subclasses"
+
+# By which names the native helper knows objects: it keeps those of a taking, or uses these.
+_KEPT, _KNOWN = 1, 2
+
 # As many cells are looked at, all takings together: for each test, and in each session. By the
 # number and not by the clock, as two recordings must tell the same.
 _CELLS_PER_TEST = 100
@@ -45,7 +51,7 @@ def install(agent):
 
     def pushed(scope, needed=True):
         if scope.kind in _SHARED:
-            left.has_shared = True
+            left.scope_began(scope.kind)
         return push(scope, needed)
 
     agent.push = pushed
@@ -63,33 +69,42 @@ class Left:
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = frozenset()
         # Whether something ran during this turn that later tests do not run again.
-        self.has_shared = False
+        self._has_shared = False
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
-        # The last test that left something, if values are still to be taken.
+        # The first test, and the last that left something if values are still to be taken.
+        self._first = None
         self._last = None
-        # Cell -> value, as they were when values were taken last.
-        self._known = None
-        self._roots = None
-        self._seen = 0
+        # The id of the test after which none comes.
+        self._end = None
+        self._cells = None
+
+    def scope_began(self, kind):
+        """What later tests do not run again begins."""
+        self._has_shared = True
+        if kind == "import" and self._cells is not None:
+            # It binds names in packages, and does whatever it does, with nobody watching.
+            self._cells.is_unwatched = True
 
     @guard
-    def begin(self):
-        """All tests are found. What changed until now is in the values of the import phase."""
+    def begin(self, tests):
+        """All `tests` are found. What changed until now is in the values of the import phase."""
         self.agent.state.changes()
-        self.has_shared = False
+        self._has_shared = False
         values = self.agent.values
         if self.agent.session.is_whole and values is not None and values.holders is not None:
-            self._known = self._taken()
+            self._cells = Cells(self.agent)
+            self._end = tests[-1] if tests else None
 
     def turn_ended(self, test, scope):
         """Take in what changed since the last turn ended."""
         changed = self.agent.state.changes()
-        has_shared, self.has_shared = self.has_shared, False
+        has_shared, self._has_shared = self._has_shared, False
         # Else it did not begin in the state of a run of everything, or nobody knows.
-        if self._known is None:
+        if self._cells is None:
             return
         by = test, scope.number
+        self._first = self._first or by
         if changed or has_shared:
             self._last = by
             # Who is not told of leaves nothing.
@@ -102,52 +117,59 @@ class Left:
                 self._pending[cell] = by
             else:
                 self._tell(by, {cell: None})
-        if not (changed or has_shared) or test in self.gaps:
+        if test == self._end:
+            self.finish()
+        elif not (changed or has_shared) or test in self.gaps:
             self.flush()
 
     def flush(self):
         """Take the values that are still to be taken."""
         last, self._last = self._last, None
-        if last is None or self._known is None:
+        if last is None or self._cells is None:
             return
         pending, self._pending = self._pending, {}
-        try:
-            now = self._taken()
-        except Exception as error:
-            self.agent.trace.write("no-values", "values could not be taken: %r" % (error,))
-            now = None
-        if now is None:
+        changed = self._taken(pending)
+        if changed is None:
             self.give_up()
             return
+        for cell in changed:
+            # It changed with something else, or in a way that nobody watches.
+            pending.setdefault(cell, last)
         by_test = {}
-        for cell in now.keys() | self._known.keys():
-            if cell not in pending and now.get(cell) != self._known.get(cell):
-                # It changed with something else, or in a way that nobody watches.
-                pending[cell] = last
         for cell, by in pending.items():
-            by_test.setdefault(by, {})[cell] = self._value(cell, now)
-        self._known = now
+            by_test.setdefault(by, {})[cell] = self._cells.value(cell)
         for by, cells in by_test.items():
             self._tell(by, cells)
 
+    def finish(self):
+        """All tests have ended."""
+        self.flush()
+        if self._cells is None or self._first is None:
+            return
+        self._cells.is_unwatched = True
+        unseen = self._taken(())
+        if unseen is None:
+            self.give_up()
+        elif unseen:
+            # Nobody knows since when.
+            self._tell(self._first, dict.fromkeys(unseen, UNKNOWN))
+        self._cells = None
+
+    def _taken(self, pending):
+        """The cells that have changed; `None` if it is not known."""
+        try:
+            return self._cells.take(pending)
+        except Exception as error:
+            self.agent.trace.write("no-values", "values could not be taken: %r" % (error,))
+            return None
+
     def give_up(self):
         """From now on nobody knows what tests leave."""
-        self._known = None
+        self._cells = None
         self.agent.session.is_whole = False
         self.agent.trace.write("not-whole")
         if self.listener is not None:
             self.listener(None, None)
-
-    def _value(self, cell, now):
-        """A text, `None` if it cannot be told."""
-        path, name = cell
-        if name.startswith("environ["):
-            cell = PROCESS, name
-        elif path not in _OF_ALL and not _is_there(self._roots.get(path)):
-            # A module that tests imported, or one outside the project.
-            return None
-        value = now.get(cell, b"")
-        return None if value is None else blake2b(value, digest_size=16).hexdigest()
 
     def _tell(self, by, values):
         test, scope = by
@@ -156,47 +178,173 @@ class Left:
         if self.listener is not None:
             self.listener(test, values)
 
-    # -- taking -------------------------------------------------------------
 
-    def _taken(self):
-        """All cells: (path, name) -> bytes, `None` if it has no value. `None` if there are too
-        many."""
-        from . import libraries, process_state
+class Cells:
+    """The cells and their values, as they were when they were taken last. All are taken once;
+    then those only that were reported, and those that may change with nobody watching.
 
-        if self._roots is None:
-            modules = self.agent.values.modules.items()
-            self._roots = {scope.name: one for scope, one in modules if one is not None}
-            self._places = libraries.places(self.agent)
-        roots = sorted(self._roots.items())
-        roots = [(path, module) for path, module in roots if _is_there(module)]
-        others = (
+    A cell is a path and a name in it. What belongs to one global or member is taken together: the
+    *place* of a cell is the path, the class or `""`, and the name in that; this is `""` for the
+    order of globals, and `*subclasses` for the subclasses of all classes.
+    """
+
+    def __init__(self, agent):
+        self.agent = agent
+        from . import libraries
+
+        modules = agent.values.modules.items()
+        # Path -> module.
+        self._roots = {scope.name: one for scope, one in modules if one is not None}
+        self._prefixes = libraries.places(agent)
+        # Path -> its classes.
+        self._classes = {path: set() for path in self._roots}
+        # Label -> path.
+        self._paths = {self._short(path): path for path in self._roots}
+        self._seen = 0
+        # Whether all are to be taken next.
+        self.is_unwatched = False
+        self._there = self._modules()
+        # What the names of objects rest on shall stay where it is.
+        self._kept = self._others()
+        native = agent.collector.native
+        taken = native.cells(self._all() + self._kept, self._prefixes, _KEPT)
+        unwatched = [label for label in taken if label.startswith("*unwatched:")]
+        often = {label.partition(":")[2]: taken.pop(label) for label in unwatched}
+        for path, holder in map(self._holder, taken):
+            self._classes.setdefault(path, set()).add(holder)
+        # Place -> name -> value.
+        self._values = self._by_place(taken)
+        # The places that are always taken.
+        self._asked = {(path, "", _BELOW) for path in self._roots}
+        self._asked.update((holder, "", "") for holder in _OF_ALL)
+        self._asked.update(self._by_place(often))
+
+    def value(self, cell):
+        """A text; `None` if the cell has none, or it cannot be told."""
+        path, name = _held_by(cell)
+        if path not in _OF_ALL and path not in self._there:
+            # A module that tests imported, or one outside the project.
+            return None
+        value = self._values.get(self._place(path, name), {}).get(name, b"")
+        return None if isinstance(value, str) else blake2b(value, digest_size=16).hexdigest()
+
+    def take(self, changed):
+        """Take the cells at the places of those that have `changed`, and at all where something
+        changed before. Returns those that differ now; `None` if too many were looked at."""
+        for path, name in map(_held_by, changed):
+            if path in self._roots:
+                self._asked.update((self._place(path, name), (path, "", "")))
+                # Another class: all of its members are others.
+                self.is_unwatched |= name in self._classes[path]
+        there = self._modules()
+        roots = None if self.is_unwatched or there != self._there else self._some()
+        is_all = roots is None
+        self.is_unwatched, self._there = False, there
+        native = self.agent.collector.native
+        roots = self._all() if is_all else roots
+        found = self._by_place(native.cells(roots + self._others(), self._prefixes, _KNOWN))
+        self._seen += sum(map(len, found.values()))
+        if self._seen > _CELLS_PER_SESSION + _CELLS_PER_TEST * len(self.agent.session.order):
+            return None
+        differing = []
+        for place in self._values.keys() | found.keys() if is_all else self._asked:
+            before, now = self._values.get(place, {}), found.get(place, {})
+            # Most are as they were.
+            if before != now:
+                differing.extend(
+                    (place[0], name)
+                    for name in before.keys() | now.keys()
+                    if _bytes(before.get(name)) != _bytes(now.get(name))
+                )
+                self._values[place] = now
+        return differing
+
+    # -- roots --------------------------------------------------------------
+
+    def _modules(self):
+        """Path -> module, where an import gets this one, and not another of the same name."""
+        return {path: one for path, one in sorted(self._roots.items()) if _is_there(one)}
+
+    def _all(self):
+        return tuple((self._short(path), module) for path, module in self._there.items())
+
+    def _some(self):
+        """Those of the places that are asked for; `None` if a class is not there any more."""
+        keys = {}
+        for path, holder, key in sorted(self._asked):
+            keys.setdefault((path, holder), []).append(key)
+        roots = []
+        for (path, holder), those in keys.items():
+            found = self._there.get(path)
+            if found is None:
+                continue
+            label = self._short(path)
+            if holder:
+                label = "%s:%s" % (label, holder)
+                for name in holder.split("."):
+                    found = vars(found).get(name)
+                    if not is_a(found, type):
+                        return None
+            roots.append((label, found, tuple(those)))
+        return tuple(roots)
+
+    def _others(self):
+        from . import process_state
+
+        return (
             (PROCESS, process_state.describe_between_tests(self.agent)),
             (MODULES, _made_by_hand()),
             ("*builtins", builtins),
         )
-        native = self.agent.collector.native
-        labels = {self._short(path): path for path, _ in roots}
-        labelled = [(self._short(path), module) for path, module in roots]
-        taken = native.cells(tuple(labelled) + others, self._places)
-        found = {}
-        for label, cells in taken.items():
-            path, holder = labels.get(label, label), ""
-            if label not in labels and label not in _OF_ALL:
-                # A class of a module.
-                path, _, holder = label.rpartition(":")
-                path, holder = labels.get(path, path), holder + "."
-            for key, value in cells.items():
-                if isinstance(key, bytes):
-                    key = key.hex()
-                found[path, holder + (key or "")] = None if isinstance(value, str) else value
-        self._seen += len(found)
-        most = _CELLS_PER_SESSION + _CELLS_PER_TEST * len(self.agent.session.order)
-        return found if self._seen <= most else None
 
     def _short(self, path):
         """The same in every checkout."""
         top = self.agent.root + "/"
         return path[len(top) :] if path.startswith(top) else path
+
+    # -- places -------------------------------------------------------------
+
+    def _by_place(self, taken):
+        found = {}
+        for label, cells in taken.items():
+            path, holder = self._holder(label)
+            holder = holder and holder + "."
+            for key, value in cells.items():
+                name = holder + (key.hex() if isinstance(key, bytes) else key or "")
+                found.setdefault(self._place(path, name), {})[name] = value
+        return found
+
+    def _holder(self, label):
+        """The path and the class that have a label."""
+        path = self._paths.get(label, label)
+        if path != label or path in _OF_ALL or path in self._roots:
+            return path, ""
+        module, _, name = label.rpartition(":")
+        return self._paths.get(module, module), name
+
+    def _place(self, path, name):
+        if path in _OF_ALL:
+            return path, "", ""
+        if name.endswith((".__subclasses__", "._abc_impl")):
+            return path, "", _BELOW
+        classes = self._classes.get(path, ())
+        holder, key = "", name
+        while True:
+            first, _, rest = key.partition(".")
+            inner = "%s.%s" % (holder, first) if holder else first
+            if not rest or inner not in classes:
+                return path, holder, first
+            holder, key = inner, rest
+
+
+def _held_by(cell):
+    """The cell that has the value: of variables of the environment that of the process."""
+    return (PROCESS, cell[1]) if cell[1].startswith("environ[") else cell
+
+
+def _bytes(value):
+    """What has no value is always the same; the watching tells whether it changed."""
+    return value if isinstance(value, bytes) else None
 
 
 def _made_by_hand():

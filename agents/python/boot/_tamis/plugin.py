@@ -108,7 +108,7 @@ class Session:
     def _finish(self):
         self.agent.state.ran(None, final=True)
         if self.agent.left is not None:
-            self.agent.left.flush()
+            self.agent.left.finish()
         self._tell_ended()
         if self.agent.values is not None and self.config.pluginmanager.hasplugin("dsession"):
             self.agent.values.tell_of_controller()
@@ -231,7 +231,7 @@ class Session:
             if self.order is None and not self.deselected:
                 self.collected_all(ids, True)
             if self.agent.left is not None:
-                self.agent.left.begin()
+                self.agent.left.begin(ids)
             if self.order is not None:
                 order = [] if self.order == ids else self.order
                 self.agent.trace.write("order", order, self.is_whole)

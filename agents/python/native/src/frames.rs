@@ -67,11 +67,7 @@ pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
         && replace(&raw mut PyFunction_Type, c"__doc__", tell_docstring)
 }
 
-unsafe fn replace(
-    kind: Ref,
-    name: &'static CStr,
-    tell: unsafe fn(Ref, Ref, &Watched),
-) -> bool {
+unsafe fn replace(kind: Ref, name: &'static CStr, tell: unsafe fn(Ref, Ref, &Watched)) -> bool {
     let dict = dict_of(kind);
     let plain = match dict.is_null() {
         true => std::ptr::null_mut(),
@@ -87,8 +83,8 @@ unsafe fn replace(
         plain,
         tell,
     }));
-    let can_set = type_object::descr_set((*plain).kind) != 0
-        && (name == c"f_lineno" || name == c"__doc__");
+    let can_set =
+        type_object::descr_set((*plain).kind) != 0 && (name == c"f_lineno" || name == c"__doc__");
     // The descriptor refers to it for ever.
     let definition = Box::leak(Box::new(Definition {
         name: name.as_ptr(),

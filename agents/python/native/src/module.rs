@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{audit, frames, codes, digest, eval_frame, monitoring, standins, trace, watch};
+use crate::{audit, codes, digest, eval_frame, frames, monitoring, standins, trace, watch};
 
 /// How code is being recorded.
 #[derive(Clone, Copy, PartialEq)]
@@ -214,8 +214,7 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
 unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
     let (mut callback, mut of_docstrings): (Ref, Ref) = (null_mut(), null_mut());
     let format = c"OO:watch_frames".as_ptr();
-    if !in_main()
-        || PyArg_ParseTuple(args, format, &raw mut callback, &raw mut of_docstrings) == 0
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback, &raw mut of_docstrings) == 0
     {
         return null_mut();
     }
@@ -310,13 +309,26 @@ unsafe extern "C" fn watch_clear(_: Ref, args: Ref) -> Ref {
 unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
     let (mut roots, mut places): (Ref, Ref) = (null_mut(), null_mut());
     let tuple = &raw mut PyTuple_Type;
-    let format = c"O!|O!:cells".as_ptr();
+    let mut naming: c_int = 0;
     if !in_main()
-        || PyArg_ParseTuple(args, format, tuple, &raw mut roots, tuple, &raw mut places) == 0
+        || PyArg_ParseTuple(
+            args,
+            c"O!|O!i:cells".as_ptr(),
+            tuple,
+            &raw mut roots,
+            tuple,
+            &raw mut places,
+            &raw mut naming,
+        ) == 0
     {
         return null_mut();
     }
-    frames::quietly(|| digest::cells(roots, places))
+    let naming = match naming {
+        1 => digest::Naming::Kept,
+        2 => digest::Naming::Known,
+        _ => digest::Naming::Own,
+    };
+    frames::quietly(|| digest::cells(roots, places, naming))
 }
 
 const fn method(name: &'static CStr, callee: Function) -> MethodDef {

@@ -138,6 +138,13 @@ pub unsafe fn add(object: Ref, weak: bool) -> Option<u32> {
     Some(owner)
 }
 
+/// The index of a watched object that lives.
+pub unsafe fn index_of(object: Ref) -> Option<u32> {
+    let index = STATE.get().indexes.get(&(object as usize)).copied()?;
+    let entry = entry(index)?;
+    (!is_dead(object as usize, entry.guard)).then_some(index)
+}
+
 /// Forgets the weakly held object of entry `index`, which has died: its address may be reused.
 unsafe fn forget(index: u32) {
     if let Some(entry) = entry(index) {

@@ -4,8 +4,8 @@
 use super::classes::{dict_of, entries, find, is_class, is_text};
 use super::graph::{Label, Why};
 use super::hash::{Digest, Hasher};
-use super::layout::{FunctionLayout, TYPE_BASES};
 use super::homes::is_described;
+use super::layout::{FunctionLayout, TYPE_BASES};
 use super::roots::mark;
 use super::walk::{Content, Walk, Work};
 use super::{noise, sources};
@@ -348,7 +348,8 @@ unsafe fn level(function: Ref, layout: FunctionLayout) -> u64 {
 /// What a new function with this code has for documentation.
 unsafe fn written_doc(code: Ref) -> Ref {
     let constants = member(code, c"co_consts");
-    let has = version().1 < 14 || number(code, c"co_flags").is_none_or(|at| at & HAS_DOCSTRING != 0);
+    let has =
+        version().1 < 14 || number(code, c"co_flags").is_none_or(|at| at & HAS_DOCSTRING != 0);
     let is_tuple = !constants.is_null() && (*constants).kind == &raw mut PyTuple_Type;
     if has && is_tuple && PyTuple_Size(constants) > 0 {
         let first = PyTuple_GetItem(constants, 0);

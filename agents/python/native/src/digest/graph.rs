@@ -144,6 +144,24 @@ impl Graph {
         self.taint[node as usize].is_some()
     }
 
+    /// For each node, whether it is among `those`, or reaches one otherwise than by an edge
+    /// `without`.
+    pub fn reaching(&self, those: Vec<bool>, without: &dyn Fn(Label) -> bool) -> Vec<bool> {
+        let mut found = those;
+        for component in 0..self.starts.len() - 1 {
+            let members = &self.order[self.starts[component]..self.starts[component + 1]];
+            let reaches = |node: &u32| {
+                let mut edges = self.edges_of(*node).iter();
+                let by_edge = edges.any(|edge| found[edge.to as usize] && !without(edge.label));
+                found[*node as usize] || by_edge
+            };
+            if members.iter().any(reaches) {
+                members.iter().for_each(|node| found[*node as usize] = true);
+            }
+        }
+        found
+    }
+
     /// A digest for each node, from what `local` gives for it and those of its
     /// children. Nodes that reach something opaque have none worth the name.
     pub fn fold(&mut self, local: &dyn Fn(&Graph, u32) -> Digest) -> Vec<Digest> {
@@ -248,13 +266,20 @@ impl Graph {
 
     /// A name for each node: the first position, in the order of `cells` and
     /// near before far, that holds it. Two positions of one taking hold the
-    /// same object exactly if the names there are equal.
-    pub fn names(&self, cells: &[(Digest, u32)], values: &[Digest]) -> Vec<Digest> {
+    /// same object exactly if the names there are equal. `given`, if it is not empty: what an
+    /// object is called whoever holds it; zeros if it has no such name.
+    pub fn names(
+        &self,
+        cells: &[(Digest, u32)],
+        values: &[Digest],
+        given: &[Digest],
+    ) -> Vec<Digest> {
+        let given = |node: u32| given.get(node as usize).filter(|name| **name != [0, 0]);
         let mut names = vec![[0, 0]; self.nodes.len()];
         let mut queue = VecDeque::new();
         for (cell, node) in cells {
             if names[*node as usize] == [0, 0] {
-                names[*node as usize] = *cell;
+                names[*node as usize] = *given(*node).unwrap_or(cell);
                 queue.push_back(*node);
             }
             while let Some(node) = queue.pop_front() {
@@ -287,7 +312,8 @@ impl Graph {
                         }
                     };
                     if names[to as usize] == [0, 0] {
-                        names[to as usize] = hasher.finish();
+                        let name = hasher.finish();
+                        names[to as usize] = *given(to).unwrap_or(&name);
                         queue.push_back(to);
                     }
                 }

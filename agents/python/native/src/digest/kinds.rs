@@ -132,7 +132,7 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         | b"member_descriptor"
         | b"classmethod_descriptor" => Kind::Descriptor,
         b"staticmethod" | b"classmethod" => Kind::Wrapper,
-_ if HOLDERS.contains(&name) => Kind::Referents,
+        _ if HOLDERS.contains(&name) => Kind::Referents,
         b"weakref" | b"weakref.ReferenceType" => Kind::Weak,
         b"weakproxy"
         | b"weakcallableproxy"

@@ -207,7 +207,8 @@ unsafe fn fill(found: &mut Layouts, get: &dyn Fn(&CStr) -> Ref) {
             && entry_of(entries).is_some_and(|(_, link)| {
                 word(cache, 24) == link as usize
                     && word(link, 24) == cache as usize
-                    && word(link, 40) == get(c"name") as usize && is_object(word(link, 48))
+                    && word(link, 40) == get(c"name") as usize
+                    && is_object(word(link, 48))
             })
     });
     let registry = word(get(c"registry"), 16);

@@ -138,9 +138,8 @@ unsafe fn wrapper(object: Ref, content: &mut Content) {
         return;
     }
     let layout = content.walk.layouts.function;
-    let layout = layout.filter(|_| unsafe {
-        !function.is_null() && (*function).kind == &raw mut PyFunction_Type
-    });
+    let layout = layout
+        .filter(|_| unsafe { !function.is_null() && (*function).kind == &raw mut PyFunction_Type });
     let is_copy = |name: Ref, value: Ref| unsafe {
         let held = layout.and_then(|layout| match text_bytes(name)?.as_slice() {
             b"__doc__" => Some(word(function, layout.doc)),
@@ -150,7 +149,8 @@ unsafe fn wrapper(object: Ref, content: &mut Content) {
         });
         held == Some(value as usize)
     };
-    content.entries(entries(dict).filter(|(name, value)| !(is_text(*name) && is_copy(*name, *value))));
+    content
+        .entries(entries(dict).filter(|(name, value)| !(is_text(*name) && is_copy(*name, *value))));
 }
 
 unsafe fn container(object: Ref, shape: &Shape, content: &mut Content) {
@@ -345,10 +345,16 @@ unsafe fn local(object: Ref, shape: &Shape, content: &mut Content) {
     if attributes.len() > 1 {
         return content.fail(Why::Said("a thread-local of several threads"));
     }
-    if !attributes.iter().all(|of_one| is(of_one, &raw mut PyDict_Type)) {
+    if !attributes
+        .iter()
+        .all(|of_one| is(of_one, &raw mut PyDict_Type))
+    {
         return content.fail(Why::Type(shape.base));
     }
-    for arguments in held.into_iter().filter(|held| is(held, &raw mut PyTuple_Type)) {
+    for arguments in held
+        .into_iter()
+        .filter(|held| is(held, &raw mut PyTuple_Type))
+    {
         content.child(Label::Part("arguments"), arguments);
     }
     content.child(Label::Part("keywords"), keywords);

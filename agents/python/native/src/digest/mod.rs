@@ -1,6 +1,7 @@
 //! Cells and their values: for each global, member of a class or entry of a
 //! container, a digest of what it reaches.
 
+mod base;
 mod classes;
 mod functions;
 mod graph;
@@ -19,17 +20,28 @@ use std::collections::HashMap;
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-pub use classes::dict_of;
 use classes::Names;
+pub use classes::dict_of;
 use graph::{Graph, Why};
 use hash::{Digest, Hasher};
 use layout::NoCollection;
 use roots::{Cell, Key, Taking};
 use walk::{Target, Walk};
 
+/// By what the objects of a taking are called.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Naming {
+    /// By the positions of this taking.
+    Own,
+    /// The same, and these names are kept.
+    Kept,
+    /// By the names that were kept; new objects by positions of this taking.
+    Known,
+}
+
 /// `{label: {key: bytes | str}}` for a tuple of `(label, object[, keys])`, or
 /// null with an exception. `places`: a tuple of (prefix, text) pairs.
-pub unsafe fn cells(roots: Ref, places: Ref) -> Ref {
+pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming) -> Ref {
     let Some(roots) = roots::parse(roots) else {
         return null_mut();
     };
@@ -45,14 +57,14 @@ pub unsafe fn cells(roots: Ref, places: Ref) -> Ref {
         taking.take(root);
     }
     taking.walk.finish();
-    let result = answer(&mut taking);
+    let result = answer(&mut taking, naming);
     taking.walk.end();
     collection.end();
     result
 }
 
 /// Computes the digests, and makes the Python objects.
-unsafe fn answer(taking: &mut Taking) -> Ref {
+unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     let graph = &mut taking.walk.graph;
     graph.close();
     let values = graph.fold(&|graph, node| graph.nodes[node as usize].local);
@@ -65,9 +77,17 @@ unsafe fn answer(taking: &mut Taking) -> Ref {
             Target::Plain(_) => None,
         })
         .collect();
-    let names = graph.names(&positions, &values);
+    let given = match naming {
+        Naming::Known => base::names(&taking.walk),
+        Naming::Own | Naming::Kept => Vec::new(),
+    };
+    let graph = &mut taking.walk.graph;
+    let names = graph.names(&positions, &values, &given);
     // Immutable constants that are one object: the first that holds it.
-    let mut first: HashMap<usize, Digest> = HashMap::new();
+    let mut first: HashMap<usize, Digest> = match naming {
+        Naming::Known => base::alike(),
+        Naming::Own | Naming::Kept => HashMap::new(),
+    };
     for cell in taking.cells.iter().filter(|cell| cell.alike != 0) {
         first.entry(cell.alike).or_insert(cell.position);
     }
@@ -137,6 +157,18 @@ unsafe fn answer(taking: &mut Taking) -> Ref {
         };
         let of_root = dict_in(all, taking.labels[library].as_ref());
         put(of_root, Key::Whole, value);
+    }
+    if naming == Naming::Kept {
+        let unwatched = base::unwatched(&mut taking.walk);
+        let of_cell = |cell: &&Cell| match cell.target {
+            Target::Node(node) => unwatched[node as usize],
+            Target::Plain(_) => false,
+        };
+        for cell in taking.cells.iter().filter(of_cell) {
+            let label = [b"*unwatched:", taking.labels[cell.root].as_slice()].concat();
+            put(dict_in(all, &label), cell.key, bytes_of([0, 0], [0, 0]));
+        }
+        base::keep(&taking.walk, &names, first);
     }
     if !PyErr_Occurred().is_null() {
         Py_DecRef(all);

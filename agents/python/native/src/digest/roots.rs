@@ -11,6 +11,13 @@ use super::walk::{Target, Walk};
 use crate::ffi::*;
 use crate::guards::WEAK_TARGET;
 
+/// Keys for the order of keys, and for the subclasses of all classes of a module, registered
+/// ones too.
+const SHAPE: &[u8] = b"";
+const BELOW: &[u8] = b"*subclasses";
+/// Of an abstract class: what was registered with it.
+const REGISTERED: &[u8] = b"_abc_impl";
+
 pub struct Root {
     label: Vec<u8>,
     object: Ref,
@@ -37,12 +44,12 @@ impl Root {
             .is_none_or(|keys| keys.iter().any(|one| one == key))
     }
 
-    /// An inner class. `name` is its qualified name.
-    fn inner(module: &[u8], name: &[u8], class: Ref) -> Root {
+    /// An inner class. `name` is its qualified name. If it is not whole, its subclasses.
+    fn inner(module: &[u8], name: &[u8], class: Ref, is_whole: bool) -> Root {
         Root {
             label: [module, b":", name].concat(),
             object: class,
-            keys: None,
+            keys: (!is_whole).then(|| vec![BELOW.to_vec()]),
             library: None,
         }
     }
@@ -208,21 +215,22 @@ impl Taking {
                 continue;
             }
             order.bytes(&text);
-            if !root.takes(&text) {
-                continue;
+            let is_taken = root.takes(&text);
+            if is_taken {
+                let target = self.walk.target(value);
+                self.add(number, Key::Text(key), target, mark(value));
+                self.describe(number, key, value, &name);
             }
-            let target = self.walk.target(value);
-            self.add(number, Key::Text(key), target, mark(value));
-            self.describe(number, key, value, &name);
-            if is_class(value) && self.is_home(value, &name, &text) {
-                classes.push((text, value));
+            let may_have_cells = is_taken || root.takes(BELOW);
+            if may_have_cells && is_class(value) && self.is_home(value, &name, &text) {
+                classes.push((text, value, is_taken));
             }
         }
-        if root.keys.is_none() {
+        if root.takes(SHAPE) {
             self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
         }
-        for (text, class) in classes {
-            self.take(Root::inner(&root.label, &text, class));
+        for (text, class, is_whole) in classes {
+            self.take(Root::inner(&root.label, &text, class, is_whole));
         }
     }
 
@@ -300,28 +308,37 @@ impl Taking {
                 continue;
             }
             order.bytes(&text);
-            if !root.takes(&text) {
-                continue;
+            let is_taken = root.takes(&text) || text == REGISTERED && root.takes(BELOW);
+            if is_taken {
+                let target = self.walk.target(value);
+                // Whether a module's name is interned goes by who imported it.
+                let alike = if text == b"__module__" {
+                    0
+                } else {
+                    mark(value)
+                };
+                self.add(number, Key::Text(key), target, alike);
+                self.describe(number, key, value, &module);
             }
-            let target = self.walk.target(value);
-            // Whether a module's name is interned goes by who imported it.
-            let alike = if text == b"__module__" { 0 } else { mark(value) };
-            self.add(number, Key::Text(key), target, alike);
-            self.describe(number, key, value, &module);
-            if is_class(value) {
+            if is_class(value) && (is_taken || root.takes(BELOW)) {
                 let inner = [name.as_slice(), b".", text.as_slice()].concat();
                 if self.is_home(value, &module, &inner) {
-                    classes.push((inner, value));
+                    classes.push((inner, value, is_taken));
                 }
             }
         }
         if root.keys.is_none() {
-            self.take_hierarchy(number, root.object, order);
+            self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
+            let bases = Target::Plain(self.bases(root.object));
+            self.add(number, Key::Bases, bases, 0);
+        }
+        if root.takes(BELOW) {
+            self.take_below(number, root.object);
         }
         let holder = root.label.split(|byte| *byte == b':').next();
         let holder = holder.unwrap_or_default().to_vec();
-        for (inner, class) in classes {
-            self.take(Root::inner(&holder, &inner, class));
+        for (inner, class, is_whole) in classes {
+            self.take(Root::inner(&holder, &inner, class, is_whole));
         }
     }
 
@@ -335,11 +352,8 @@ impl Taking {
         hasher.finish()
     }
 
-    /// The order of members; metaclass and bases; and the subclasses.
-    unsafe fn take_hierarchy(&mut self, number: usize, class: Ref, order: Hasher) {
-        self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
-        let bases = Target::Plain(self.bases(class));
-        self.add(number, Key::Bases, bases, 0);
+    /// The subclasses.
+    unsafe fn take_below(&mut self, number: usize, class: Ref) {
         let below = word(class, TYPE_SUBCLASSES) as Ref;
         if below.is_null() || (*below).kind != &raw mut PyDict_Type {
             return;

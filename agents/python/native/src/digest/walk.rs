@@ -44,13 +44,17 @@ pub struct Walk {
     /// Whether texts hash alike in every process.
     texts_are_steady: bool,
     memo: ByAddress<u32>,
-    work: Vec<Work>,
+    pub work: Vec<Work>,
     done: usize,
+    /// By node, whether it was reached by way of an object that this taking has made.
+    passing: Vec<bool>,
+    /// The node that is being read.
+    reading: Option<usize>,
     shapes: ByAddress<Rc<Shape>>,
     spare: Vec<Edge>,
     /// Objects made on the way; they live until the taking ends, so that no
     /// address is used twice.
-    made: Vec<Ref>,
+    made: ByAddress<Ref>,
 }
 
 /// A value as a cell holds it.
@@ -78,15 +82,17 @@ impl Walk {
             memo: ByAddress::default(),
             work: Vec::new(),
             done: 0,
+            passing: Vec::new(),
+            reading: None,
             shapes: ByAddress::default(),
             spare: Vec::new(),
-            made: Vec::new(),
+            made: ByAddress::default(),
         }
     }
 
     /// Drops what was made on the way.
     pub unsafe fn end(&mut self) {
-        for object in self.made.drain(..) {
+        for (_, object) in self.made.drain() {
             Py_DecRef(object);
         }
     }
@@ -97,7 +103,10 @@ impl Walk {
             PyErr_Clear();
             return None;
         }
-        self.made.push(object);
+        if self.made.insert(object as usize, object).is_some() {
+            // The same object once more.
+            Py_DecRef(object);
+        }
         Some(object)
     }
 
@@ -195,14 +204,29 @@ impl Walk {
     }
 
     fn add(&mut self, work: Work) -> u32 {
+        let by_made = self.reading.is_some_and(|node| self.passing[node]);
+        self.passing.push(match work {
+            // SAFETY: it is alive. What the program holds, too, stays.
+            Work::Object(object) => unsafe {
+                (by_made || self.made.contains_key(&(object as usize)))
+                    && word(object, 0) as u32 == 1
+            },
+            _ => by_made,
+        });
         self.work.push(work);
         (self.work.len() - 1) as u32
+    }
+
+    /// Whether the object of a node may go when the taking ends.
+    pub fn is_passing(&self, node: u32) -> bool {
+        self.passing[node as usize]
     }
 
     /// Reads every object that was reached and not read yet.
     pub unsafe fn finish(&mut self) {
         while self.done < self.work.len() {
             let work = self.work[self.done];
+            self.reading = Some(self.done);
             let first = self.graph.edges.len();
             let mut content = Content::new(self);
             if content.walk.done >= MOST_NODES {
@@ -253,6 +277,7 @@ impl Walk {
             });
             self.done += 1;
         }
+        self.reading = None;
     }
 }
 

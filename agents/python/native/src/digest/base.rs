@@ -1,0 +1,169 @@
+//! The objects of an earlier taking, each by the position that held it there. Later takings of a
+//! few cells name them alike, so that their values are those of a taking of all cells.
+
+use std::collections::HashMap;
+
+use super::classes::{is_text, type_name};
+use super::graph::Label;
+use super::hash::{ByAddress, Digest};
+use super::kinds::Kind;
+use super::walk::{Walk, Work};
+use crate::ffi::*;
+use crate::watch;
+
+pub struct Base {
+    objects: ByAddress<Known>,
+    /// Immutable values: the first position that holds them.
+    alike: HashMap<usize, Digest>,
+}
+
+struct Known {
+    kind: usize,
+    /// Its number among the watched objects: another object at the same address has another.
+    watched: Option<u32>,
+    name: Digest,
+}
+
+static BASE: Global<Option<Base>> = Global::new(None);
+
+/// Keeps the names of all objects that a taking has reached.
+pub unsafe fn keep(walk: &Walk, names: &[Digest], alike: HashMap<usize, Digest>) {
+    let mut objects = ByAddress::default();
+    for (node, work) in walk.work.iter().enumerate() {
+        if let Work::Object(object) = *work
+            && !walk.is_passing(node as u32)
+        {
+            let known = Known {
+                kind: (*object).kind as usize,
+                watched: watch::index_of(object),
+                name: names[node],
+            };
+            objects.insert(object as usize, known);
+        }
+    }
+    *BASE.get() = Some(Base { objects, alike });
+}
+
+/// For each node, the name that its object has in the base; zeros if there is none.
+pub unsafe fn names(walk: &Walk) -> Vec<Digest> {
+    let Some(base) = BASE.get() else {
+        return Vec::new();
+    };
+    let name = |work: &Work| {
+        let Work::Object(object) = *work else {
+            return [0, 0];
+        };
+        let known = base.objects.get(&(object as usize));
+        let known = known.filter(|known| unsafe {
+            known.kind == (*object).kind as usize
+                && (known.watched.is_none() || watch::index_of(object) == known.watched)
+        });
+        known.map_or([0, 0], |known| known.name)
+    };
+    walk.work.iter().map(name).collect()
+}
+
+/// Where immutable values stood in the base.
+pub unsafe fn alike() -> HashMap<usize, Digest> {
+    let base = BASE.get().as_ref();
+    base.map(|base| base.alike.clone()).unwrap_or_default()
+}
+
+/// For each node, whether it reaches an object that may change without the watch telling.
+pub unsafe fn unwatched(walk: &mut Walk) -> Vec<bool> {
+    let mut may_change = Vec::with_capacity(walk.work.len());
+    for node in 0..walk.work.len() {
+        may_change.push(match walk.work[node] {
+            Work::Object(object) => is_unwatched(object, walk),
+            Work::Members(_) | Work::Pair(..) | Work::Annotations(_) => false,
+            Work::Cache(_) => true,
+        });
+    }
+    // Marks tell how tests run, not what they compute. Nobody changes the defaults of a function
+    // in place.
+    let is_quiet = |label| match label {
+        Label::Attribute(name) | Label::Key(_, name) => unsafe {
+            is_text(name) && text_bytes(name).as_deref() == Some(b"pytestmark")
+        },
+        Label::Part(name) => name == "keyword defaults",
+        Label::Index(_) => false,
+    };
+    walk.graph.reaching(may_change, &is_quiet)
+}
+
+/// Types in C whose instances never change.
+const UNCHANGING: [&[u8]; 11] = [
+    b"range",
+    b"re.Pattern",
+    b"Struct",
+    b"_struct.Struct",
+    b"typing.ParamSpecArgs",
+    b"typing.ParamSpecKwargs",
+    b"operator.methodcaller",
+    b"operator.attrgetter",
+    b"_collections._tuplegetter",
+    b"collections._tuplegetter",
+    b"datetime.timezone",
+];
+
+unsafe fn is_unwatched(object: Ref, walk: &mut Walk) -> bool {
+    let shape = walk.shape((*object).kind);
+    let has_parts = shape.has_attributes || !shape.slots.is_empty();
+    let may_change = match shape.kind {
+        // The order of its keys can change alone.
+        Kind::OrderedDict | Kind::LruCache => true,
+        // Of functions and classes, attributes are watched, and cells that others may bind.
+        Kind::Function | Kind::Module | Kind::Cell => false,
+        Kind::Single
+        | Kind::Bool
+        | Kind::Int
+        | Kind::Float
+        | Kind::Complex
+        | Kind::Text
+        | Kind::Bytes
+        | Kind::Tuple
+        | Kind::FrozenSet
+        | Kind::Code
+        | Kind::Property
+        | Kind::Wrapper
+        | Kind::Slice
+        | Kind::Alias
+        | Kind::Union
+        | Kind::Builtin
+        | Kind::Descriptor
+        | Kind::Referents
+        | Kind::Spelled
+        | Kind::Date
+        | Kind::Time
+        | Kind::DateTime
+        | Kind::Delta
+        | Kind::TypeVar
+        | Kind::Capsule => has_parts && !shape.is_exact && watch::index_of(object).is_none(),
+        Kind::Object => has_parts && watch::index_of(object).is_none(),
+        Kind::List | Kind::Dict | Kind::DefaultDict | Kind::Set | Kind::Deque | Kind::ByteArray => {
+            watch::index_of(object).is_none()
+        }
+        Kind::Class => watch::index_of(object).is_none(),
+        // What is registered with an abstract class is taken with its subclasses.
+        Kind::Registry => false,
+        Kind::Members(_) | Kind::Answer(_) => !UNCHANGING.contains(&type_name(shape.base)),
+        _ => true,
+    };
+    may_change && !is_of_declarations((*object).kind, walk)
+}
+
+/// Whether a class in Python is one of those whose instances say how something is meant: types,
+/// marks and fixtures.
+unsafe fn is_of_declarations(kind: Ref, walk: &Walk) -> bool {
+    let names = &walk.names;
+    names.is_made_by_python(kind)
+        && names.full_name(kind).is_some_and(|(module, _)| {
+            let known: [&[u8]; 4] = [
+                b"typing",
+                b"__future__",
+                b"_pytest.fixtures",
+                b"_pytest.mark.structures",
+            ];
+            known.contains(&module.as_slice())
+        })
+}
