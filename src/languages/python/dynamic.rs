@@ -110,8 +110,7 @@ pub(super) fn is_wide_name(name: &str) -> bool {
 pub(super) fn is_wide_attribute(name: &str) -> bool {
     matches!(
         name,
-        "__globals__"
-            | "__builtins__"
+        "__builtins__"
             | "__subclasses__"
             | "__import__"
             | "f_builtins"
@@ -120,12 +119,18 @@ pub(super) fn is_wide_attribute(name: &str) -> bool {
     )
 }
 
-/// Attributes that lead to frames. The native collector tells what code of the project gets
-/// from these.
+/// Attributes that lead to namespaces or frames. The native collector tells what code of the
+/// project gets from these.
 pub(super) fn is_watched_attribute(name: &str) -> bool {
     matches!(
         name,
-        "f_globals" | "f_locals" | "f_back" | "_getframe" | "_current_frames" | "currentframe"
+        "__globals__"
+            | "f_globals"
+            | "f_locals"
+            | "f_back"
+            | "_getframe"
+            | "_current_frames"
+            | "currentframe"
     )
 }
 

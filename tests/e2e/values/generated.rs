@@ -327,6 +327,18 @@ def variables():
 
 def caller():
     return sys._getframe(1).f_code.co_name
+
+
+def all_of(function):
+    return function.__globals__
+
+
+def one_of(function):
+    return function.__globals__["OTHER"]
+
+
+def ask(function, key="__globals__"):
+    return getattr(function, key).get("LI" + "MIT")
 -- test_frames.py --
 import core
 import helper
@@ -344,15 +356,48 @@ def test_globals():
 def test_locals():
     import core as here
     assert getattr(helper.variables()["here"], "LI" + "MIT") == 1
+
+
+def test_function():
+    assert helper.all_of(core.step)["LI" + "MIT"] == 1
+
+
+def test_one_name():
+    assert helper.one_of(core.step) == 2
+
+
+def test_by_name():
+    assert helper.ask(core.step) == 1
+
+
+def test_of_another():
+    assert "sys" in helper.all_of(helper.names)
 "#;
-    Case::new(format!("{CORE}{text}")).by_value().edit(
-        "a value that is looked up in what a frame gave",
-        limit(),
-        [
-            "! test_frames.py::test_globals",
-            "! test_frames.py::test_locals",
-        ],
-    )
+    Case::new(format!("{CORE}{text}"))
+        .by_value()
+        .edit(
+            "a value that is looked up in what a frame or a function gave",
+            limit(),
+            [
+                "! test_frames.py::test_globals",
+                "! test_frames.py::test_locals",
+                "! test_frames.py::test_function",
+                "! test_frames.py::test_by_name",
+            ],
+        )
+        .edit(
+            "a value that is asked for by its name",
+            other(),
+            between(
+                ["! test_frames.py::test_one_name"],
+                [
+                    "test_frames.py::test_globals",
+                    "test_frames.py::test_locals",
+                    "test_frames.py::test_function",
+                    "test_frames.py::test_by_name",
+                ],
+            ),
+        )
 }
 
 /// Line numbers that a program asks for are those of the file.

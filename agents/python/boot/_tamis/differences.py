@@ -144,6 +144,10 @@ class Differences:
             if name.startswith("environ["):
                 found.everywhere.append("the environment variable %s differs" % name[8:-1])
                 continue
+            if path == MODULES:
+                # Who asks for a module spells its name; who goes through all, `modules`.
+                found.found.append(Difference("sys", name.rpartition(".")[2] or "modules", ""))
+                continue
             if path[:1] == "*":
                 found.everywhere.append("%s %s differs" % (path[1:], name))
                 continue
@@ -342,6 +346,8 @@ class Readings:
             "docstrings": every["docs"],
         }
         self._annotations = None
+        # The units that can get a global that holds a module.
+        self._getters = None
         self._by_kind = every
         # Of a module that is there at one time only, the importers decide.
         self._counts_everywhere = every["module"] | {
@@ -379,9 +385,36 @@ class Readings:
             for those, asks_runner in self._loose.get(number, ()):
                 if asks_runner and "request" in names:
                     read |= those
-                elif self.differences.session.has_loose_modules():
+                    continue
+                are_loose, named = self.differences.session.loose_modules()
+                if are_loose or named and self._gets_one(told, named):
                     read |= those
         return read
+
+    def _gets_one(self, told, named):
+        """Whether code of a test can get one of the globals `named`: pairs of path and name."""
+        if self._getters is None:
+            hashes = {}
+            for path, name in named:
+                hashes.setdefault(name_hash(name), set()).add(path)
+            self._getters = {
+                number for number, unit in enumerate(self.units) if self._gets(unit, hashes)
+            }
+        return any(
+            not self._getters.isdisjoint(self.sets[number]) for number in told.get("sets", ())
+        )
+
+    def _gets(self, unit, hashes):
+        if unit.get("anything"):
+            return True
+        if not hashes.keys().isdisjoint(unit.get("names", ())):
+            return True
+        file = unit.get("file")
+        path = None if file is None else self.paths[file]
+        if any(path in hashes[one] for one in hashes.keys() & set(unit.get("loads", ()))):
+            return True
+        held = {self.paths[at] for at in unit.get("holds", ())}
+        return any(not held.isdisjoint(paths) for paths in hashes.values())
 
     def _of_unit(self, unit):
         read = set()

@@ -16,28 +16,32 @@ from .watch import is_a
 
 
 def find(agent, imported):
-    """A referrer of one of these modules that is no import; `None` if there is none. `imported` is
-    a dict of the agent's own."""
+    """A referrer of one of these modules that is no import; `None` if there is none. And pairs of
+    a module and a global that holds one, because a statement binds it to an attribute. `imported`
+    is a dict of the agent's own."""
     spaces = {id(vars(module)): module for module in imported.values()}
     # What differs in a `conftest.py` counts for the tests below it anyway.
     modules = tuple(module for module in spaces.values() if not _is_conftest(module))
     kept = {id(module): module for module in modules}
     own = _of_agent(agent)
     own.update(id(one) for one in (imported, modules, kept, spaces, sys.modules))
-    doubtful = []
+    doubtful, named = [], set()
     for holder in gc.get_referrers(*modules):
         if id(holder) in own or _is_frame_of(agent, holder) or _is_of_pytest(holder):
             continue
         space = spaces.get(id(holder))
-        if space is None or not _is_imported(space, kept):
+        names = None if space is None else _assigned(space, kept)
+        if names is None:
             doubtful.append(holder)
+        else:
+            named.update((space, name) for name in names)
     own.add(id(doubtful))
     doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
     doubtful.extend(_weakly(modules, own))
     for holder in doubtful:
         if type(holder) is not dict or not _is_attributes_of_pytest(holder, own):
-            return holder
-    return None
+            return holder, named
+    return None, named
 
 
 def _of_namespaces(agent, namespaces, own):
@@ -68,31 +72,56 @@ def _of_agent(agent):
     return {id(one) for one in held}
 
 
-def _is_imported(module, kept):
-    """Whether every name by which this module has others is one that its import statements bind,
-    or the import system: that of a submodule, which its source does not use by itself."""
+def _assigned(module, kept):
+    """The names by which this module has others if it binds them to attributes (`np = lib.numpy`).
+    All others shall be names that its import statements bind, or the import system: that of a
+    submodule, which its source does not use by itself. Else `None`."""
     held = {name: value for name, value in list(vars(module).items()) if id(value) in kept}
     if not held:
-        return True
+        return ()
     try:
         with open(module.__file__, "rb") as file:
             source = file.read()
         tree = ast.parse(source)
     except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
-        return False
+        return None
+    assigned = _bound_to_attributes(tree).intersection(held)
     bound, stars = _bound_by_imports(module, tree)
     left = {
         name: value
         for name, value in held.items()
         if name not in bound and not any(vars(star).get(name) is value for star in stars)
     }
+    assigned.intersection_update(left)
+    for name in assigned:
+        del left[name]
     if any(value.__name__ != "%s.%s" % (module.__name__, name) for name, value in left.items()):
-        return False
+        return None
     # Names are normalised: one of other letters may be spelled otherwise.
     if source.isascii() and not any(name.encode() in source for name in left):
-        return True
+        return assigned
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return used.isdisjoint(left)
+    return assigned if used.isdisjoint(left) else None
+
+
+def _bound_to_attributes(tree):
+    """The names that statements of the top level bind to an attribute of a name, and that nothing
+    else there binds by assignment."""
+    found, others = set(), set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            value, target = node.value, node.targets[0]
+            while isinstance(value, ast.Attribute):
+                value = value.value
+            if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+                found.add(target.id)
+                continue
+        others.update(
+            inner.id
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+        )
+    return found - others
 
 
 def _bound_by_imports(module, tree):

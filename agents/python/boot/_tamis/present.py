@@ -193,14 +193,18 @@ class Present:
         found.look_around()
         return found.names
 
-    def has_loose_modules(self):
-        """Whether something holds a module of the project otherwise than import statements do."""
+    def loose_modules(self):
+        """Whether something holds a module of the project otherwise than import statements do, and
+        the paths and names of globals that hold one as they are bound to an attribute."""
         if self._are_loose is None:
             # Imported only here: few tests need it.
             from .loose import find
 
             gc.unfreeze()
-            self._are_loose = find(self.agent, self._modules) is not None
+            holder, named = find(self.agent, self._modules)
+            files = ((vars(module).get("__file__"), name) for module, name in named)
+            named = {(self.path(file), name) for file, name in files}
+            self._are_loose = holder is not None, named
         return self._are_loose
 
     def _functions_of_libraries(self):

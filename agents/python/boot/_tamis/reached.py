@@ -74,9 +74,13 @@ class Reached:
         self.copied = {}
 
     def on_frame(self, name, frame):
-        """Code of the project gets the attribute `name` of `frame` (or of a traceback there), or
-        of a code object."""
-        if name not in ("f_globals", "f_locals"):
+        """Code of the project gets the attribute `name` of `frame` (or of a traceback there), of
+        a code object, or of a function."""
+        if name == "__globals__":
+            names = frame.__globals__
+        elif name in ("f_globals", "f_locals"):
+            names = frame.f_globals
+        else:
             code = getattr(frame, "f_code", frame)
             path = self.paths.code_file(code.co_filename)
             if path is not None:
@@ -84,8 +88,8 @@ class Reached:
             return
         key = self._asked(name, sys._getframe(1).f_back)
         if key is not None:
-            path = self._file_of(frame.f_globals)
-            if path is not None:
+            path = self._file_of(names)
+            if path is not None and key:
                 self.agent.note("reached", path, "." + key)
             return
         if name == "f_locals" and frame.f_code.co_flags & _OPTIMIZED:
@@ -94,7 +98,7 @@ class Reached:
                 if is_a(module, types.ModuleType):
                     self._all_of(vars(module))
             return
-        self._all_of(frame.f_globals)
+        self._all_of(names)
 
     def _asked(self, name, reader):
         """The text that `reader` asks the names for that it is about to get: `x["name"]`,
@@ -184,8 +188,10 @@ class Reached:
             return
         path = self.paths.code_file(code.co_filename)
         if path is not None and path.endswith(".py"):
-            # The collector sees it. But perhaps it runs with the names of another module.
-            if not _OF_RUNNER.search(frame.f_code.co_filename):
+            # The collector sees it. But perhaps it runs with the names of another module. How code
+            # of the project got those for a new function is seen.
+            is_seen = event == "function.__new__" and self._project_file(frame) is not None
+            if not is_seen and not _OF_RUNNER.search(frame.f_code.co_filename):
                 self._spelled(code, "", spaces)
             return
         caller = self._project_file(frame)
@@ -275,6 +281,9 @@ def _add_words(constant, names):
 def _asked_in(steps):
     names = [step.opname for step in steps] + ["", ""]
     if names[0] in ("LOAD_ATTR", "LOAD_METHOD"):
+        if steps[0].argval == "update":
+            # It puts something there, and gets nothing.
+            return ""
         if steps[0].argval != "get" or names[2] not in ("PRECALL", "CALL", "CALL_METHOD"):
             return None
         if steps[2].arg != 1:

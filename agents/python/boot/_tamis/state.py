@@ -50,6 +50,11 @@ _DISPATCHERS = frozenset(
     if isinstance(part, types.CodeType) and part.co_name == "wrapper"
 )
 
+# Of a class: what counts in another way, and what `copyreg` keeps of it.
+_IDLE = frozenset(
+    ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__", "__slotnames__")
+)
+
 # Marks of test functions tell how tests run, not what they compute.
 _MARKS = "pytestmark"
 
@@ -441,7 +446,7 @@ class State:
 
     def _class_changed(self, index, kind, path, name, reported):
         for key in self._keys(index):
-            if key in ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__"):
+            if key in _IDLE:
                 continue
             full = "%s.%s" % (name, key)
             reported.add(("name", path, full))

@@ -1,5 +1,5 @@
-//! Tells what code of the project asks frames, tracebacks and code for, and who asks functions
-//! for their docstrings, by descriptors in the place of those of their types.
+//! Tells what code of the project asks frames, tracebacks, code and functions for, and who asks
+//! functions for their docstrings, by descriptors in the place of those of their types.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -43,7 +43,7 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Tells `callback` from now on: `callback(name, frame)` (or code) when code of the project
+/// Tells `callback` from now on: `callback(name, frame)` (or code, or function) when code of the project
 /// gets the attribute; and `of_docstrings(function, text)`, or `(code, constants)`, when any code
 /// gets these. `false`, with an exception, if the types have no such attributes.
 pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
@@ -64,6 +64,7 @@ pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
         && replace(code, c"co_firstlineno", tell)
         && replace(code, c"co_lnotab", tell)
         && replace(code, c"co_consts", tell_docstring)
+        && replace(&raw mut PyFunction_Type, c"__globals__", tell)
         && replace(&raw mut PyFunction_Type, c"__doc__", tell_docstring)
 }
 

@@ -147,16 +147,21 @@ impl Graph {
     /// For each node, whether it is among `those`, or reaches one otherwise than by an edge
     /// `without`.
     pub fn reaching(&self, those: Vec<bool>, without: &dyn Fn(Label) -> bool) -> Vec<bool> {
+        let mut holders: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for node in 0..self.nodes.len() as u32 {
+            let counted = self
+                .edges_of(node)
+                .iter()
+                .filter(|edge| !without(edge.label));
+            counted.for_each(|edge| holders[edge.to as usize].push(node));
+        }
         let mut found = those;
-        for component in 0..self.starts.len() - 1 {
-            let members = &self.order[self.starts[component]..self.starts[component + 1]];
-            let reaches = |node: &u32| {
-                let mut edges = self.edges_of(*node).iter();
-                let by_edge = edges.any(|edge| found[edge.to as usize] && !without(edge.label));
-                found[*node as usize] || by_edge
-            };
-            if members.iter().any(reaches) {
-                members.iter().for_each(|node| found[*node as usize] = true);
+        let mut open: Vec<usize> = (0..found.len()).filter(|node| found[*node]).collect();
+        while let Some(node) = open.pop() {
+            for holder in &holders[node] {
+                if !std::mem::replace(&mut found[*holder as usize], true) {
+                    open.push(*holder as usize);
+                }
             }
         }
         found
