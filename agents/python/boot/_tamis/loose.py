@@ -25,16 +25,17 @@ def find(agent, imported):
     kept = {id(module): module for module in modules}
     own = _of_agent(agent)
     own.update(id(one) for one in (imported, modules, kept, spaces, sys.modules))
-    doubtful, named = [], set()
+    doubtful, named, taken = [], set(), []
     for holder in gc.get_referrers(*modules):
         if id(holder) in own or _is_frame_of(agent, holder) or _is_of_pytest(holder):
             continue
         space = spaces.get(id(holder))
-        names = None if space is None else _assigned(space, kept)
+        names = None if space is None else _assigned(space, kept, taken)
         if names is None:
             doubtful.append(holder)
         else:
             named.update((space, name) for name in names)
+    _add_taken(named, taken)
     own.add(id(doubtful))
     doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
     doubtful.extend(_weakly(modules, own))
@@ -72,10 +73,23 @@ def _of_agent(agent):
     return {id(one) for one in held}
 
 
-def _assigned(module, kept):
+def _add_taken(named, taken):
+    """The same globals by the names that `from … import` gave them."""
+    before = -1
+    while len(named) != before:
+        before = len(named)
+        for module, name, source, item in taken:
+            if item == "*":
+                named.update((module, one) for of, one in list(named) if of is source)
+            elif (source, item) in named:
+                named.add((module, name))
+
+
+def _assigned(module, kept, taken):
     """The names by which this module has others if it binds them to attributes (`np = lib.numpy`).
     All others shall be names that its import statements bind, or the import system: that of a
-    submodule, which its source does not use by itself. Else `None`."""
+    submodule, which its source does not use by itself. Else `None`. `taken` gets what `from …
+    import` binds: the module, the name, the module that has it, its name there or `*`."""
     held = {name: value for name, value in list(vars(module).items()) if id(value) in kept}
     if not held:
         return ()
@@ -86,7 +100,7 @@ def _assigned(module, kept):
     except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
         return None
     assigned = _bound_to_attributes(tree).intersection(held)
-    bound, stars = _bound_by_imports(module, tree)
+    bound, stars = _bound_by_imports(module, tree, taken)
     left = {
         name: value
         for name, value in held.items()
@@ -124,7 +138,7 @@ def _bound_to_attributes(tree):
     return found - others
 
 
-def _bound_by_imports(module, tree):
+def _bound_by_imports(module, tree, taken):
     """The names that import statements of the module bind, and the modules of which they take
     all names."""
     bound, stars = set(), []
@@ -133,10 +147,11 @@ def _bound_by_imports(module, tree):
             bound.update(one.asname or one.name.partition(".")[0] for one in node.names)
         elif isinstance(node, ast.ImportFrom):
             bound.update(one.asname or one.name for one in node.names)
-            if node.names[0].name == "*":
-                star = _imported_from(module, node)
-                if is_a(star, types.ModuleType):
-                    stars.append(star)
+            source = _imported_from(module, node)
+            if is_a(source, types.ModuleType):
+                taken.extend((module, one.asname or one.name, source, one.name) for one in node.names)
+                if node.names[0].name == "*":
+                    stars.append(source)
     return bound, stars
 
 
