@@ -10,6 +10,7 @@ mod classes;
 mod collection;
 mod docstrings;
 mod generated;
+mod holders;
 mod identity;
 mod import_code;
 mod kinds;

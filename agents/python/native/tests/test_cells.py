@@ -585,35 +585,3 @@ def test_immutable_objects_that_mark_something(run, constant, again):
         "     sorted(l + '.' + str(k) for l, k in first if first[l, k] != second[l, k])])\n"
     )
     assert found == [True, ["program.V", "program.f", "program.g", "program:C.U"] if again else []]
-
-
-def test_names_of_an_earlier_taking(run):
-    """A few cells have the values that they have among all."""
-    source = (
-        "import itertools\nMARK = object()\nTEXT = 'not given'\na = {}\nb = [MARK]\n"
-        "def f(x=TEXT): pass\n"
-        "class C:\n  n = 1\n  class D: pass\ncount = itertools.count()\n"
-    )
-    out = run(
-        "from cell_steps import *\n"
-        "made = module(" + repr(source) + ")\nother = module('import itertools\\n', 'other')\n"
-        "roots = (('other', other), ('program', made))\n"
-        "def some(*keys): return native.cells((('program', made, keys),), (), 2)['program']\n"
-        "def every(): return native.cells(roots, (), 2)\n"
-        "native.watch_add(made.a); native.watch_add(made.b)\n"
-        "first = native.cells(roots, (), 1)\n"
-        "out(sorted(str((label, *keys)) for label, keys in first.items() if label[0] == '*'))\n"
-        "first = {label: keys for label, keys in first.items() if label[0] != '*'}\n"
-        "out(every() == first)\n"
-        "made.a['x'] = made.MARK\nshared = some('a')['a']\n"
-        "made.a['x'] = object()\nown = some('a')['a']\n"
-        "out([shared[:16] == own[:16], shared == own, every()['program']['a'] == own])\n"
-        "out(every()['program']['b'] == first['program']['b'])\n"
-        "out([some('f')['f'] == first['program']['f'], sorted(map(str, some('a', '')))])\n"
-        "class E(made.C.D): pass\n"
-        "out(sorted(native.cells((('program', made, ('*subclasses',)),), (), 2)))\n",
-    )
-    assert out[0] == ["('*unwatched:program', 'count')"]
-    assert out[1:4] == [True, [True, False, True], True]
-    assert out[4] == [True, ["None", "a"]]
-    assert out[5] == ["program:C.D"]
