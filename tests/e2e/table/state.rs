@@ -299,7 +299,10 @@ def value(name):
 
 
 def make():
-    class Made:
+    class Base:
+        below = 0
+
+    class Made(Base):
         state = 0
         held = []
 
@@ -316,7 +319,7 @@ class Outer:
     Made = make()
 
 
-TABLE = {"made": make()}
+TABLE = {"made": make(), "nameless": type("Nameless", (), {"state": 0})}
 ONE = make()()
 -- test_service.py --
 from service import ONE, Outer, TABLE, value
@@ -340,6 +343,14 @@ def test_set_table():
 
 def test_add():
     TABLE["made"].held.append(value("held"))
+
+
+def test_set_base():
+    TABLE["made"].__mro__[1].below = value("base")
+
+
+def test_set_nameless():
+    TABLE["nameless"].state = value("nameless")
 
 
 def test_set_type():
@@ -366,6 +377,14 @@ def test_held():
     assert TABLE["made"].held == [1]
 
 
+def test_base():
+    assert TABLE["made"].below == 1
+
+
+def test_nameless():
+    assert TABLE["nameless"].state == 1
+
+
 def test_type():
     assert ONE.state == 1
 -- test_apart.py --
@@ -382,12 +401,16 @@ def test_apart():
             "test_service.py::test_set_made",
             "test_service.py::test_set_table",
             "test_service.py::test_add",
+            "test_service.py::test_set_base",
+            "test_service.py::test_set_nameless",
             "test_service.py::test_set_type",
             "! test_service.py::test_inner",
             "! test_service.py::test_inmost",
             "! test_service.py::test_made",
             "! test_service.py::test_table",
             "! test_service.py::test_held",
+            "! test_service.py::test_base",
+            "! test_service.py::test_nameless",
             "! test_service.py::test_type",
         ],
     )

@@ -337,6 +337,16 @@ def one_of(function):
     return function.__globals__["OTHER"]
 
 
+def module_of(function):
+    import core
+
+    return function.__globals__["core"]
+
+
+def put(function):
+    return function.__globals__.update
+
+
 def ask(function, key="__globals__"):
     return getattr(function, key).get("LI" + "MIT")
 -- test_frames.py --
@@ -370,6 +380,14 @@ def test_by_name():
     assert helper.ask(core.step) == 1
 
 
+def test_module():
+    assert getattr(helper.module_of(test_module), "LI" + "MIT") == 1
+
+
+def test_method():
+    assert helper.put(core.step).__self__["LI" + "MIT"] == 1
+
+
 def test_of_another():
     assert "sys" in helper.all_of(helper.names)
 "#;
@@ -383,6 +401,8 @@ def test_of_another():
                 "! test_frames.py::test_locals",
                 "! test_frames.py::test_function",
                 "! test_frames.py::test_by_name",
+                "! test_frames.py::test_module",
+                "! test_frames.py::test_method",
             ],
         )
         .edit(
@@ -395,6 +415,8 @@ def test_of_another():
                     "test_frames.py::test_locals",
                     "test_frames.py::test_function",
                     "test_frames.py::test_by_name",
+                    "test_frames.py::test_module",
+                    "test_frames.py::test_method",
                 ],
             ),
         )

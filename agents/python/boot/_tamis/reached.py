@@ -89,7 +89,10 @@ class Reached:
         key = self._asked(name, sys._getframe(1).f_back)
         if key is not None:
             path = self._file_of(names)
-            if path is not None and key:
+            if is_a(names.get(key), types.ModuleType):
+                # What comes next can ask that for any name, in ways that nobody sees.
+                self.agent.note("names", "*")
+            elif path is not None and key:
                 self.agent.note("reached", path, "." + key)
             return
         if name == "f_locals" and frame.f_code.co_flags & _OPTIMIZED:
@@ -281,7 +284,8 @@ def _add_words(constant, names):
 def _asked_in(steps):
     names = [step.opname for step in steps] + ["", ""]
     if names[0] in ("LOAD_ATTR", "LOAD_METHOD"):
-        if steps[0].argval == "update":
+        is_method = names[0] == "LOAD_METHOD" or sys.version_info >= (3, 12) and steps[0].arg & 1
+        if steps[0].argval == "update" and is_method:
             # It puts something there, and gets nothing.
             return ""
         if steps[0].argval != "get" or names[2] not in ("PRECALL", "CALL", "CALL_METHOD"):

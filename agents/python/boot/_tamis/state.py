@@ -60,6 +60,7 @@ _MARKS = "pytestmark"
 
 # The program's own metaclasses are not asked.
 _qualified_name = type.__dict__["__qualname__"].__get__
+_bases = type.__dict__["__bases__"].__get__
 
 _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Counter))
 
@@ -102,6 +103,7 @@ class State:
         self._calls = 0
         self._objects = {}
         self._classes = {}
+        self._unnamed = {}
         self._nonlocals = {}
         self._cells = Counter()
         self._owners = None
@@ -241,19 +243,32 @@ class State:
         if index is None:
             return ()
         parts = self._held(value, index)
-        if _is_local(type(value)):
+        if self._is_unnamed(type(value)):
             parts.append(type(value))
         return [(part, index) for part in parts]
 
     def _visit_class(self, kind, parent):
-        """A class that a function made has its state like an instance: no name leads to it. Those
-        that tests make are too many."""
+        """A class to which no name leads has its state like an instance: one that a function made.
+        Those that tests make are too many."""
         session = self.agent.session
         in_test = session is not None and session.test is not None
-        if in_test or not (_is_local(kind) and self._is_watched_class(kind)):
+        if in_test or not (self._is_unnamed(kind) and self._is_watched_class(kind)):
             return ()
         index = self._add(kind, parent)
-        return () if index is None else [(part, index) for part in vars(kind).values()]
+        if index is None:
+            return ()
+        return [(part, index) for part in (*vars(kind).values(), *_bases(kind))]
+
+    def _is_unnamed(self, kind):
+        """Whether a class is not where its module and its qualified name say."""
+        answer = self._unnamed.get(kind)
+        if answer is None:
+            module = vars(kind).get("__module__")
+            found = sys.modules.get(module) if type(module) is str else None
+            for part in _qualified_name(kind).split("."):
+                found = vars(found).get(part) if is_a(found, (type, types.ModuleType)) else None
+            answer = self._unnamed[kind] = found is not kind
+        return answer
 
     def _held(self, value, index):
         """The content of a watched object."""
@@ -423,7 +438,7 @@ class State:
                     self._class_changed(index, value, root[1], root[2], reported)
                 else:
                     reported.add(root)
-            if is_a(value, type) and _is_local(value):
+            if is_a(value, type) and self._is_unnamed(value):
                 for key in self._keys(index, value):
                     self._walk(vars(value).get(key), index)
             elif not isinstance(value, (types.ModuleType, type)):
@@ -494,11 +509,6 @@ def _registry(function, parent):
         return ()
     names = zip(register.__code__.co_freevars, register.__closure__ or ())
     return [(cell.cell_contents, parent) for name, cell in names if name == "registry"]
-
-
-def _is_local(kind):
-    """Whether a function made this class."""
-    return "<locals>" in _qualified_name(kind)
 
 
 def _held_weakly(value):
