@@ -338,8 +338,6 @@ def one_of(function):
 
 
 def module_of(function):
-    import core
-
     return function.__globals__["core"]
 
 
