@@ -63,10 +63,9 @@ pub unsafe fn names(walk: &Walk) -> Vec<Digest> {
     walk.work.iter().map(name).collect()
 }
 
-/// Where immutable values stood in the base.
-pub unsafe fn alike() -> HashMap<usize, Digest> {
-    let base = BASE.get().as_ref();
-    base.map(|base| base.alike.clone()).unwrap_or_default()
+/// Where an immutable value stood in the base.
+pub unsafe fn alike(address: usize) -> Option<Digest> {
+    BASE.get().as_ref()?.alike.get(&address).copied()
 }
 
 /// For each node, whether it reaches an object that may change without the watch telling.
@@ -92,7 +91,7 @@ pub unsafe fn unwatched(walk: &mut Walk) -> Vec<bool> {
 }
 
 /// Types in C whose instances never change.
-const UNCHANGING: [&[u8]; 11] = [
+const UNCHANGING: [&[u8]; 10] = [
     b"range",
     b"re.Pattern",
     b"Struct",
@@ -100,7 +99,6 @@ const UNCHANGING: [&[u8]; 11] = [
     b"typing.ParamSpecArgs",
     b"typing.ParamSpecKwargs",
     b"operator.methodcaller",
-    b"operator.attrgetter",
     b"_collections._tuplegetter",
     b"collections._tuplegetter",
     b"datetime.timezone",
@@ -109,41 +107,25 @@ const UNCHANGING: [&[u8]; 11] = [
 unsafe fn is_unwatched(object: Ref, walk: &mut Walk) -> bool {
     let shape = walk.shape((*object).kind);
     let has_parts = shape.has_attributes || !shape.slots.is_empty();
+    let is_subclass_with_parts = has_parts && !shape.is_exact;
+    let is_unseen = || unsafe { watch::index_of(object).is_none() };
     let may_change = match shape.kind {
         // The order of its keys can change alone.
         Kind::OrderedDict | Kind::LruCache => true,
         // Of functions and classes, attributes are watched, and cells that others may bind.
         Kind::Function | Kind::Module | Kind::Cell => false,
-        Kind::Single
-        | Kind::Bool
-        | Kind::Int
-        | Kind::Float
-        | Kind::Complex
-        | Kind::Text
-        | Kind::Bytes
-        | Kind::Tuple
-        | Kind::FrozenSet
-        | Kind::Code
-        | Kind::Property
-        | Kind::Wrapper
-        | Kind::Slice
-        | Kind::Alias
-        | Kind::Union
-        | Kind::Builtin
-        | Kind::Descriptor
-        | Kind::Referents
-        | Kind::Spelled
-        | Kind::Date
-        | Kind::Time
-        | Kind::DateTime
-        | Kind::Delta
-        | Kind::TypeVar
-        | Kind::Capsule => has_parts && !shape.is_exact && watch::index_of(object).is_none(),
-        Kind::Object => has_parts && watch::index_of(object).is_none(),
-        Kind::List | Kind::Dict | Kind::DefaultDict | Kind::Set | Kind::Deque | Kind::ByteArray => {
-            watch::index_of(object).is_none()
+        Kind::Property | Kind::Wrapper | Kind::Referents | Kind::TypeVar | Kind::Capsule => {
+            is_subclass_with_parts && is_unseen()
         }
-        Kind::Class => watch::index_of(object).is_none(),
+        kind if kind.is_value() => is_subclass_with_parts && is_unseen(),
+        Kind::Object => has_parts && is_unseen(),
+        Kind::List
+        | Kind::Dict
+        | Kind::DefaultDict
+        | Kind::Set
+        | Kind::Deque
+        | Kind::ByteArray
+        | Kind::Class => is_unseen(),
         // What is registered with an abstract class is taken with its subclasses.
         Kind::Registry => false,
         Kind::Members(_) | Kind::Answer(_) => !UNCHANGING.contains(&type_name(shape.base)),

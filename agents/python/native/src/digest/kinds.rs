@@ -72,6 +72,35 @@ pub enum Kind {
     Opaque,
 }
 
+impl Kind {
+    /// Whether what the C type holds never changes.
+    pub fn is_value(self) -> bool {
+        matches!(
+            self,
+            Kind::Single
+                | Kind::Bool
+                | Kind::Int
+                | Kind::Float
+                | Kind::Complex
+                | Kind::Text
+                | Kind::Bytes
+                | Kind::Tuple
+                | Kind::FrozenSet
+                | Kind::Code
+                | Kind::Slice
+                | Kind::Alias
+                | Kind::Union
+                | Kind::Builtin
+                | Kind::Descriptor
+                | Kind::Spelled
+                | Kind::Date
+                | Kind::Time
+                | Kind::DateTime
+                | Kind::Delta
+        )
+    }
+}
+
 /// Types of which the collector of garbage tells all that they hold.
 const HOLDERS: [&[u8]; 16] = [
     b"functools.partial",
@@ -317,30 +346,6 @@ unsafe fn has_identity(shape: &Shape, kind: Ref, names: &Names) -> bool {
             .full_name(kind)
             .is_none_or(|(module, _)| module != b"typing");
     }
-    !matches!(
-        shape.kind,
-        Kind::Single
-            | Kind::Bool
-            | Kind::Int
-            | Kind::Float
-            | Kind::Complex
-            | Kind::Text
-            | Kind::Bytes
-            | Kind::Tuple
-            | Kind::FrozenSet
-            | Kind::Code
-            | Kind::Slice
-            | Kind::Alias
-            | Kind::Union
-            | Kind::Builtin
-            | Kind::Descriptor
-            | Kind::Weak
-            | Kind::Registry
-            | Kind::Members(_)
-            | Kind::Spelled
-            | Kind::Date
-            | Kind::Time
-            | Kind::DateTime
-            | Kind::Delta
-    ) && type_name(shape.base) != b"method"
+    let is_told_by_content = matches!(shape.kind, Kind::Weak | Kind::Registry | Kind::Members(_));
+    !shape.kind.is_value() && !is_told_by_content && type_name(shape.base) != b"method"
 }

@@ -84,13 +84,19 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     let graph = &mut taking.walk.graph;
     let names = graph.names(&positions, &values, &given);
     // Immutable constants that are one object: the first that holds it.
-    let mut first: HashMap<usize, Digest> = match naming {
-        Naming::Known => base::alike(),
-        Naming::Own | Naming::Kept => HashMap::new(),
-    };
+    let mut first: HashMap<usize, Digest> = HashMap::new();
     for cell in taking.cells.iter().filter(|cell| cell.alike != 0) {
         first.entry(cell.alike).or_insert(cell.position);
     }
+    let alike = |address: usize| {
+        let known = match naming {
+            // SAFETY: nothing of the program runs meanwhile.
+            Naming::Known => unsafe { base::alike(address) },
+            Naming::Own | Naming::Kept => None,
+        };
+        let own = || first.get(&address).copied();
+        known.or_else(own).unwrap_or_default()
+    };
     let marks = &taking.walk.marks;
     let sharing = graph.fold(&|graph, node| {
         let mut hasher = Hasher::new("identity");
@@ -99,7 +105,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
             hasher.digest(names[node as usize]);
         }
         for mark in marks.get(&node).into_iter().flatten() {
-            hasher.digest(first.get(mark).copied().unwrap_or_default());
+            hasher.digest(alike(*mark));
         }
         hasher.finish()
     });
@@ -108,7 +114,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     for cell in &taking.cells {
         let shared = match cell.alike {
             0 => [0, 0],
-            address => first.get(&address).copied().unwrap_or_default(),
+            address => alike(address),
         };
         let found = match cell.target {
             Target::Plain(digest) => Ok((digest, shared)),

@@ -208,8 +208,8 @@ impl Walk {
         self.passing.push(match work {
             // SAFETY: it is alive. What the program holds, too, stays.
             Work::Object(object) => unsafe {
-                (by_made || self.made.contains_key(&(object as usize)))
-                    && word(object, 0) as u32 == 1
+                word(object, 0) as u32 == 1
+                    && (by_made || self.made.contains_key(&(object as usize)))
             },
             _ => by_made,
         });
