@@ -179,6 +179,12 @@ class Agent:
                     self.trace.write("u", number, kind, path, value)
         return number
 
+    def relative(self, path):
+        """An absolute path as units have it: relative in the repository, the same in every
+        checkout."""
+        top = self.root + "/"
+        return path[len(top) :] if path.startswith(top) else path
+
     def note(self, kind, path, value=None, scope=None):
         """The current scope (or `scope`) depends on this."""
         if self.finished:

@@ -16,7 +16,7 @@ except ImportError:
 
 from .agent import guard
 from .values import MODULES, PROCESS
-from .watch import is_a
+from .watch import is_a, member_at
 
 # The value of a cell that another test changed before any could meet it that leaves nothing.
 UNKNOWN = "?"
@@ -199,7 +199,7 @@ class Cells:
         # Path -> its classes.
         self._classes = {path: set() for path in self._roots}
         # Label -> path.
-        self._paths = {self._short(path): path for path in self._roots}
+        self._paths = {self.agent.relative(path): path for path in self._roots}
         self._seen = 0
         # Whether all are to be taken next.
         self.is_unwatched = False
@@ -266,7 +266,7 @@ class Cells:
         return {path: one for path, one in sorted(self._roots.items()) if _is_there(one)}
 
     def _all(self):
-        return tuple((self._short(path), module) for path, module in self._there.items())
+        return tuple((self.agent.relative(path), module) for path, module in self._there.items())
 
     def _some(self):
         """Those of the places that are asked for; `None` if a class is not there any more."""
@@ -278,13 +278,12 @@ class Cells:
             found = self._there.get(path)
             if found is None:
                 continue
-            label = self._short(path)
+            label = self.agent.relative(path)
             if holder:
                 label = "%s:%s" % (label, holder)
-                for name in holder.split("."):
-                    found = vars(found).get(name)
-                    if not is_a(found, type):
-                        return None
+                found = member_at(found, holder)
+                if not is_a(found, type):
+                    return None
             roots.append((label, found, tuple(those)))
         return tuple(roots)
 
@@ -296,11 +295,6 @@ class Cells:
             (MODULES, _made_by_hand()),
             ("*builtins", builtins),
         )
-
-    def _short(self, path):
-        """The same in every checkout."""
-        top = self.agent.root + "/"
-        return path[len(top) :] if path.startswith(top) else path
 
     # -- places -------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import gc
 import sys
 import types
 
-from .watch import is_a
+from .watch import is_a, member_at
 
 try:
     from _abc import _get_dump as _registered
@@ -71,9 +71,8 @@ class Present:
         }
 
     def path(self, absolute):
-        """As units have it: relative in the repository."""
-        top = self.agent.root + "/"
-        return absolute[len(top) :] if absolute.startswith(top) else absolute
+        """As units have it."""
+        return self.agent.relative(absolute)
 
     def module_at(self, path):
         """The name of the project's module of this file; `None` if there is none."""
@@ -93,11 +92,7 @@ class Present:
     def find_class(self, name):
         """The class of a holder `module:Qualified.Name`; `None` if it is not there now."""
         module, _, qualified = name.partition(":")
-        found = self._modules.get(module)
-        for part in qualified.split("."):
-            if found is None:
-                return None
-            found = _members(found).get(part)
+        found = member_at(self._modules.get(module), qualified)
         return found if is_a(found, type) else None
 
     def is_asked_by_base(self, kind, key):
@@ -241,10 +236,6 @@ def _nested(code):
     for constant in code.co_consts:
         if type(constant) is types.CodeType:
             yield from _nested(constant)
-
-
-def _members(holder):
-    return vars(holder) if is_a(holder, (type, types.ModuleType)) else {}
 
 
 def _empty():

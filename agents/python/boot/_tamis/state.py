@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 
 from .agent import guard
 from .paths import HARNESS, OUTSIDE, PROJECT, SITE, STDLIB, site_entry
-from .watch import Watch, attributes, is_a
+from .watch import Watch, attributes, is_a, member_at
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
@@ -264,10 +264,8 @@ class State:
         answer = self._unnamed.get(kind)
         if answer is None:
             module = vars(kind).get("__module__")
-            found = sys.modules.get(module) if type(module) is str else None
-            for part in _qualified_name(kind).split("."):
-                found = vars(found).get(part) if is_a(found, (type, types.ModuleType)) else None
-            answer = self._unnamed[kind] = found is not kind
+            module = sys.modules.get(module) if type(module) is str else None
+            answer = self._unnamed[kind] = member_at(module, _qualified_name(kind)) is not kind
         return answer
 
     def _held(self, value, index):

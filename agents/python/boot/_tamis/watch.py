@@ -23,6 +23,15 @@ def is_a(value, kinds):
     return issubclass(type(value), kinds)
 
 
+def member_at(holder, qualified):
+    """What stands at a dotted name in a module or class, by way of such; `None` if nothing does."""
+    for part in qualified.split("."):
+        if not is_a(holder, (type, types.ModuleType)):
+            return None
+        holder = vars(holder).get(part)
+    return holder
+
+
 class Watch:
     """The shallow content of objects, compared by identity."""
 

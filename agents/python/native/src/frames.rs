@@ -43,9 +43,9 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Tells `callback` from now on: `callback(name, frame)` (or code, or function) when code of the project
-/// gets the attribute; and `of_docstrings(function, text)`, or `(code, constants)`, when any code
-/// gets these. `false`, with an exception, if the types have no such attributes.
+/// Tells `callback` from now on: `callback(name, frame)` (or code, or a function) when code of the
+/// project gets the attribute; and `of_docstrings(function, text)`, or `(code, constants)`, when
+/// any code gets these. `false`, with an exception, if the types have no such attributes.
 pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
     let set = |place: &Global<Ref>, callback| unsafe {
         Py_IncRef(callback);
