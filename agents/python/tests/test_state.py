@@ -24,7 +24,7 @@ def changes(run):
 
 def test_changes_between_tests(project):
     project.write("library.py", """
-        import os
+        import abc, os
         REGISTRY = {}
         ITEMS = []
         FLAGS = set()
@@ -53,6 +53,9 @@ def test_changes_between_tests(project):
             return step
         step = closure()
         def read(): return REGISTRY
+        def bare(x=1, *, y=1): pass
+        class Base(abc.ABC):
+            def method(self): pass
     """)
     steps = {
         "registry": "library.REGISTRY['a'] = 1",
@@ -71,6 +74,11 @@ def test_changes_between_tests(project):
         "environ": "import os; os.environ['XYZ'] = '1'",
         "restored": "library.FIXED['a'] = 1; del library.FIXED['a']",
         "read": "library.read()",
+        "function_attribute": "library.read.calls = 1",
+        "function_defaults": "library.bare.__defaults__ = (2,)",
+        "function_restored": "library.count.x = 1; del library.count.x",
+        "method_attribute": "library.Base.method.calls = 1",
+        "registered": "library.Base.register(int)",
     }
     text = "import library, pytest\n"
     for name, line in steps.items():
@@ -95,11 +103,17 @@ def test_changes_between_tests(project):
         "library.py:fresh": "new_global",
         "os.py:environ[XYZ]": "environ",
     }
+    is_native = os.path.exists(os.path.join(traces.BOOT, "_tamis_native.so"))
+    if is_native:
+        expected["library.py:read"] = "function_attribute"
+        expected["library.py:bare"] = "function_defaults"
+        expected["library.py:Base.method"] = "method_attribute"
+        expected["library.py:Base"] = "registered"
     for name, test in expected.items():
         assert (name, "test_it.py::test_" + test) in found, (name, found)
     names = {name for name, _ in found}
     assert "library.py:FIXED" not in names
-    if os.path.exists(os.path.join(traces.BOOT, "_tamis_native.so")):
+    if is_native:
         wanted = {(name, "test_it.py::test_" + test) for name, test in expected.items()}
         assert not found - wanted, sorted(found - wanted)
 

@@ -12,6 +12,7 @@ mod dynamic;
 mod environment;
 mod features;
 mod fixtures;
+mod functions;
 mod holders;
 mod imports;
 mod kinds;

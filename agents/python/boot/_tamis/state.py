@@ -11,9 +11,11 @@ import sys
 import types
 import weakref
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Sequence
 
 from .agent import guard
 from .paths import HARNESS, OUTSIDE, PROJECT, SITE, STDLIB, site_entry
+from .rebinding import Rebinding
 from .watch import Watch, attributes, is_a, member_at
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
@@ -27,18 +29,6 @@ _WIDTH = 5000
 # every n-th call, one for each of so many objects. Never by the clock: two recordings of a
 # revision must find the same.
 _OBJECTS_PER_CALL = 256
-
-# Code may assign these by hand, or a suspended function may do it later.
-_BY_HAND = rb"\bcell_contents\b"
-_SUSPENDS = rb"\b(yield|await|async)\b"
-_NONLOCAL = rb"\bnonlocal\b([\w\s,\\]*)"
-
-# A marker among names.
-_MAY_SUSPEND = b"?"
-
-# The number of variables of enclosing functions that are watched in a source file with
-# functions that can be suspended. For further ones the owning function is searched.
-_UNASKED = 64
 
 # `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
 _HEAP_TYPE = 1 << 9
@@ -54,6 +44,9 @@ _DISPATCHERS = frozenset(
 _IDLE = frozenset(
     ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__", "__slotnames__")
 )
+
+# The type of what is registered with an abstract class.
+_REGISTRY = type(vars(Sequence)["_abc_impl"])
 
 # Marks of test functions tell how tests run, not what they compute.
 _MARKS = "pytestmark"
@@ -104,9 +97,7 @@ class State:
         self._objects = {}
         self._classes = {}
         self._unnamed = {}
-        self._nonlocals = {}
-        self._cells = Counter()
-        self._owners = None
+        self._rebinding = Rebinding()
 
     # -- what is watched --------------------------------------------------
 
@@ -161,7 +152,11 @@ class State:
         for attribute, value in list(vars(kind).items()):
             if attribute in ("__dict__", "__weakref__", "__doc__", "__module__"):
                 continue
-            self._walk_member(kind, path, "%s.%s" % (name, attribute), value)
+            if type(value) is _REGISTRY:
+                # Who asks whether something is an instance spells the class.
+                self._add(value, ("name", path, name))
+            else:
+                self._walk_member(kind, path, "%s.%s" % (name, attribute), value)
 
     def _walk_member(self, kind, path, name, value):
         if is_a(value, type) and vars(value).get("__module__") == vars(kind).get("__module__"):
@@ -296,6 +291,12 @@ class State:
             return _registry(function, parent)
         if self.agent.paths.code_file(code.co_filename) is None:
             return ()
+        if self.native is not None:
+            # What can be assigned to it.
+            index = self._add(function, parent)
+            if index is None:
+                return ()
+            parent = index
         parts = list(function.__defaults__ or ())
         parts.extend((function.__kwdefaults__ or {}).values())
         if function.__dict__:
@@ -303,37 +304,11 @@ class State:
         found = [(part, parent) for part in parts]
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             holder = parent
-            if self._may_rebind(function, name):
+            if self._rebinding.is_possible(function, name):
                 holder = self._add(cell, parent)
             if holder is not None:
                 found.extend((part, holder) for part in _held(cell))
         return found
-
-    def _may_rebind(self, function, name):
-        """Whether another value may be bound to this name of an enclosing function after that
-        function has returned."""
-        file = function.__code__.co_filename
-        names = self._nonlocals.get(file)
-        if names is None:
-            names = self._nonlocals[file] = _nonlocal_names(file)
-        text = name.encode()
-        # In a class, `__name` means `_Class__name`.
-        if b"*" in names or any(
-            text == one or (one[:2] == b"__" and text.endswith(one)) for one in names
-        ):
-            return True
-        if _MAY_SUSPEND not in names:
-            return False
-        self._cells[file] += 1
-        return self._cells[file] <= _UNASKED or self._may_suspend(function, name)
-
-    def _may_suspend(self, function, name):
-        if self._owners is None:
-            # Imported only here: hardly any program has so many.
-            from .owners import Owners
-
-            self._owners = Owners()
-        return self._owners.may_suspend(function, name)
 
     def _is_watched(self, kind):
         return kind in _CONTAINERS or self._is_watched_class(kind)
@@ -514,28 +489,6 @@ def _held_weakly(value):
         return weakref.ref(value)
     except TypeError:
         return value
-
-
-def _nonlocal_names(file):
-    """The names in `nonlocal` statements, and perhaps more; `*` for any, and `_MAY_SUSPEND` if
-    some function may be suspended."""
-    try:
-        with open(file, "rb") as source:
-            text = source.read()
-    except (OSError, ValueError):
-        return {b"*"}
-    if not text.isascii():
-        return {b"*"}
-    # Imported only here: most processes that tests start never need it.
-    import re
-
-    if re.search(_BY_HAND, text):
-        return {b"*"}
-    found = re.findall(_NONLOCAL, text) if b"nonlocal" in text else ()
-    names = {name for names in found for name in re.findall(rb"\w+", names)}
-    if re.search(_SUSPENDS, text):
-        names.add(_MAY_SUSPEND)
-    return names
 
 
 def _held(value):

@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_int, c_void};
 
 use crate::content::{self, Inline, Reader};
+use crate::digest::layout::layouts;
 use crate::ffi::*;
 use crate::guards::WEAK_TARGET;
 use crate::watch::{DICT_VERSION, on_dict_event};
@@ -44,6 +45,14 @@ pub unsafe fn readers_of(object: Ref, abilities: Abilities) -> Option<Vec<Reader
     let kind = (*object).kind;
     if kind == &raw mut PyCell_Type {
         return Some(vec![Reader::Cell]);
+    }
+    if kind == &raw mut PyFunction_Type {
+        return layouts()
+            .function
+            .map(|layout| vec![Reader::Function(layout)]);
+    }
+    if layouts().registry == Some(kind as usize) {
+        return Some(vec![Reader::Registry]);
     }
     if PyType_IsSubtype(kind, &raw mut PyModule_Type) != 0 {
         return Some(vec![Reader::Dict(PyModule_GetDict(object))]);

@@ -4,6 +4,7 @@
 //! Content is a row of words. Most are addresses of objects; words below [`FIRST_ADDRESS`] are
 //! marks and offsets.
 
+use crate::digest::layout::FunctionLayout;
 use crate::ffi::*;
 
 /// No object has an address below this.
@@ -13,8 +14,17 @@ const OBJECT_MEMBER: i32 = 16;
 /// `ob_size` of a list, and `used` of a set: the number of items.
 pub const LIST_SIZE: isize = 16;
 pub const SET_USED: isize = 24;
+/// `_abc_data._abc_registry`: a set of weak references, or null.
+pub const REGISTERED: isize = 16;
+/// Set in a word that is no address, whatever else it says.
+const NO_ADDRESS: usize = 1 << 63;
 /// Items per block of a deque.
 const DEQUE_BLOCK: isize = 64;
+
+/// Whether a word of a content is the address of an object.
+pub fn is_address(word: usize) -> bool {
+    (FIRST_ADDRESS..NO_ADDRESS).contains(&word)
+}
 
 /// Takes the words of a content in order.
 pub trait Sink {
@@ -66,6 +76,10 @@ pub enum Reader {
     Attributes,
     /// The type, and the members at these offsets.
     Slots(Vec<isize>),
+    /// What can be assigned to a function.
+    Function(FunctionLayout),
+    /// What is registered with an abstract class: `_abc_data`.
+    Registry,
 }
 
 /// How this version stores attributes of instances.
@@ -110,6 +124,28 @@ pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut impl 
             for offset in offsets {
                 out.put(word(object, *offset));
             }
+        }
+        Reader::Function(layout) => read_function(object, *layout, out),
+        Reader::Registry => {
+            let registered = word(object, REGISTERED) as Ref;
+            if !registered.is_null() {
+                read_set(registered, out);
+            }
+        }
+    }
+}
+
+/// Its code, defaults, documentation and attributes.
+unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Sink) {
+    // Without a guard: a code that takes its place was made while it lived.
+    out.put(word(function, layout.code) | NO_ADDRESS);
+    out.put(word(function, layout.doc));
+    out.put(word(function, layout.defaults));
+    let dict = _PyObject_GetDictPtr(function);
+    let attributes = if dict.is_null() { dict.cast() } else { *dict };
+    for dict in [word(function, layout.keyword_defaults) as Ref, attributes] {
+        if !dict.is_null() && (*dict).kind == &raw mut PyDict_Type {
+            read_dict(dict, out);
         }
     }
 }
@@ -165,8 +201,7 @@ unsafe fn bytes_hash(bytes: Ref) -> usize {
     let bytes = std::slice::from_raw_parts(start, PyByteArray_Size(bytes) as usize);
     let mut hasher = std::hash::DefaultHasher::new();
     hasher.write(bytes);
-    // Never an address, since bytes have no guards.
-    hasher.finish() as usize | 1 << 63
+    hasher.finish() as usize | NO_ADDRESS
 }
 
 /// The present place of an instance's attributes.

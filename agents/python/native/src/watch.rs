@@ -259,15 +259,17 @@ pub unsafe fn held(index: u32, most: usize) -> Option<Ref> {
         let mut words = Vec::new();
         content::read(part.object, &part.reader, abilities.inline, &mut words);
         let (skipped, step) = match part.reader {
-            Reader::Bytes => continue,
+            Reader::Bytes | Reader::Registry => continue,
             Reader::Dict(_) => (1, 2),
             Reader::Attributes => (2, 2),
             Reader::Slots(_) => (1, 1),
+            // Without code and documentation.
+            Reader::Function(_) => (2, 2),
             Reader::List | Reader::Set | Reader::Deque | Reader::Cell => (0, 1),
         };
         let words = words.iter().skip(skipped).step_by(step);
         if words.len() <= most {
-            found.extend(words.copied().filter(|word| *word >= FIRST_ADDRESS));
+            found.extend(words.copied().filter(|word| content::is_address(*word)));
         }
     }
     let list = list_of_objects(&found);
@@ -478,8 +480,8 @@ impl Part {
         self.version = self.dict_version(abilities).unwrap_or_default();
         // Making a weak reference can run the garbage collector, and so any code. Hold the
         // objects until all guards exist.
-        let guarded = !matches!(self.reader, Reader::Bytes) && words.first() != Some(&HASHED);
-        let is_object = |word: usize| guarded && word >= FIRST_ADDRESS;
+        let guarded = words.first() != Some(&HASHED);
+        let is_object = |word: usize| guarded && content::is_address(word);
         for word in &words {
             if is_object(*word) {
                 Py_IncRef(*word as Ref);

@@ -51,7 +51,8 @@ pub struct Layouts {
     pub ordered: bool,
     /// The function in an `lru_cache` wrapper; the rest lies around it.
     pub lru: Option<isize>,
-    pub registry: bool,
+    /// The type of what is registered with an abstract class.
+    pub registry: Option<usize>,
     pub context: bool,
 }
 
@@ -135,7 +136,7 @@ unsafe fn probe(abilities: Abilities) -> Layouts {
         factory: None,
         ordered: false,
         lru: None,
-        registry: false,
+        registry: None,
         context: has_context_layout(),
     };
     let globals = PyDict_New();
@@ -211,10 +212,12 @@ unsafe fn fill(found: &mut Layouts, get: &dyn Fn(&CStr) -> Ref) {
                     && is_object(word(link, 48))
             })
     });
-    let registry = word(get(c"registry"), 16);
-    found.registry = found.abilities.sets
-        && is_object(registry)
-        && (*(registry as Ref)).kind == &raw mut PySet_Type;
+    let registry = get(c"registry");
+    let members = word(registry, content::REGISTERED);
+    let is_known = found.abilities.sets
+        && is_object(members)
+        && (*(members as Ref)).kind == &raw mut PySet_Type;
+    found.registry = is_known.then_some((*registry).kind as usize);
     let mut words = Vec::new();
     content::read(
         get(c"plain"),

@@ -8,7 +8,7 @@ use super::graph::{Label, Why};
 use super::kinds::{Kind, Shape};
 use super::layout::{self, TYPE_REPR, TYPE_STR, call_slot, referents};
 use super::walk::{Content, Work};
-use crate::content::{self, Reader};
+use crate::content::{self, REGISTERED, Reader};
 use crate::ffi::*;
 use crate::guards::WEAK_TARGET;
 
@@ -81,7 +81,9 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
             }
             None => content.fail(unknown),
         },
-        Kind::Registry if layouts.registry => content.part("registry", object, 16),
+        Kind::Registry if layouts.registry.is_some() => {
+            content.part("registry", object, REGISTERED);
+        }
         Kind::Members(names) => members(object, shape, names, content),
         Kind::Answer(method) => answer(object, shape, method, content),
         Kind::Spelled | Kind::Shown => spelled(object, shape, content),

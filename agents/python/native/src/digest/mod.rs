@@ -8,7 +8,7 @@ mod graph;
 mod hash;
 mod homes;
 mod kinds;
-mod layout;
+pub mod layout;
 mod library;
 mod noise;
 mod object;
