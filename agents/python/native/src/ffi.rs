@@ -110,6 +110,7 @@ unsafe extern "C" {
     pub fn PyDict_GetItemWithError(dict: Ref, key: Ref) -> Ref;
     pub fn PyDict_New() -> Ref;
     pub fn PyDict_Next(dict: Ref, at: *mut isize, key: *mut Ref, value: *mut Ref) -> c_int;
+    pub fn PyDict_Size(dict: Ref) -> isize;
     pub fn PyDict_SetItemString(dict: Ref, key: *const c_char, value: Ref) -> c_int;
     pub fn PyDict_SetItem(dict: Ref, key: Ref, value: Ref) -> c_int;
     pub fn PyErr_Clear();

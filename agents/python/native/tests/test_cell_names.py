@@ -31,3 +31,23 @@ def test_names_of_an_earlier_taking(run):
     assert out[1:4] == [True, [True, False, True], True]
     assert out[4] == [True, ["None", "a"]]
     assert out[5] == ["program:C.D"]
+
+
+def test_asking_changes_no_value(run):
+    """What the interpreter makes when somebody asks for it is no state."""
+    source = (
+        "f = lambda x: x\nheld = [lambda: 1]\nclass C:\n  def m(self): pass\n"
+        "def local():\n  class Local: pass\n  return Local\nmade = local()\n"
+    )
+    (found,) = run(
+        "from cell_steps import *\nimport inspect\n"
+        "made = module(" + repr(source) + ")\nroots = (('program', made),)\n"
+        "first = native.cells(roots)\n"
+        "for function in (made.f, made.held[0], made.C.m, made.local):\n"
+        "  vars(function), function.__annotations__, inspect.signature(function)\n"
+        "for holder in (made, made.C, made.made): getattr(holder, '__annotations__', None)\n"
+        "second = native.cells(roots)\n"
+        "out([[label, key] for label, keys in second.items() for key in keys\n"
+        "     if first[label].get(key) != keys[key]] + [len(first) - len(second)])\n",
+    )
+    assert found == [0]

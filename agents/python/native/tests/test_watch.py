@@ -1,5 +1,6 @@
 """`watch_changed` reports exactly the changed objects."""
 
+import abc
 import collections
 import gc
 import random
@@ -20,6 +21,10 @@ def native(helper, monkeypatch):
 
 
 class Plain:
+    pass
+
+
+class Abstract(abc.ABC):
     pass
 
 
@@ -95,6 +100,11 @@ def subjects():
         "emptied list": ([1], lambda o: o.clear()),
         "namespace": (types.SimpleNamespace(a=1), lambda o: setattr(o, "a", object())),
         "cell": (cell, lambda o: setattr(o, "cell_contents", object())),
+        "function": (lambda: 1, lambda o: setattr(o, "x", object())),
+        "defaults": (lambda x=1: x, lambda o: setattr(o, "__defaults__", (2,))),
+        "keyword default": (lambda *, x=1: x, lambda o: o.__kwdefaults__.update(x=2)),
+        "code": (lambda: 1, lambda o: setattr(o, "__code__", (lambda: 2).__code__)),
+        "classes of an ABC": (vars(Abstract)["_abc_impl"], lambda o: Abstract.register(type("New", (), {}))),
     }
 
 
@@ -114,7 +124,7 @@ def test_a_change_is_seen_once(native, name):
 
 @pytest.mark.parametrize("thing", [
     iter([]), Exception(), 1, "a", (1,), frozenset([1]), open, len,
-    collections.OrderedDict().keys(), int, gc.collect, (n for n in ()), memoryview(b""), lambda: 1,
+    collections.OrderedDict().keys(), int, gc.collect, (n for n in ()), memoryview(b""),
 ], ids=lambda thing: type(thing).__name__)
 def test_what_cannot_be_seen_is_refused(native, thing):
     assert native.watch_add(thing) is None

@@ -46,6 +46,20 @@ pub unsafe fn entries(dict: Ref) -> impl Iterator<Item = (Ref, Ref)> {
     })
 }
 
+/// What a module or class binds, by its dict: without the empty annotations that it gets when
+/// somebody asks for them.
+pub unsafe fn bound(dict: Ref) -> impl Iterator<Item = (Ref, Ref)> {
+    entries(dict).filter(|(name, value)| unsafe {
+        !(is_empty_dict(*value)
+            && is_text(*name)
+            && text_bytes(*name).as_deref() == Some(b"__annotations__"))
+    })
+}
+
+pub unsafe fn is_empty_dict(object: Ref) -> bool {
+    (*object).kind == &raw mut PyDict_Type && PyDict_Size(object) == 0
+}
+
 /// The `__dict__` of a class; null if it has none. From 3.12 on, each
 /// interpreter has its own for the types that are built in.
 pub unsafe fn dict_of(kind: Ref) -> Ref {

@@ -1,7 +1,7 @@
 //! Functions by reference and by what they hold; code where no reference can
 //! tell it from other code of its name; classes that no name leads to.
 
-use super::classes::{dict_of, entries, find, is_class, is_text};
+use super::classes::{bound, dict_of, entries, find, is_class, is_empty_dict, is_text};
 use super::graph::{Label, Why};
 use super::hash::{Digest, Hasher};
 use super::homes::is_described;
@@ -360,10 +360,11 @@ unsafe fn written_doc(code: Ref) -> Ref {
     &raw mut _Py_NoneStruct
 }
 
-/// Whether a function has annotations.
+/// Whether a function has annotations. Who asks one that has none makes an empty dict there.
 pub unsafe fn is_annotated(function: Ref, layout: FunctionLayout) -> bool {
     let has = |offset| unsafe {
-        !matches!(word(function, offset) as Ref, at if at.is_null() || at == &raw mut _Py_NoneStruct)
+        let held = word(function, offset) as Ref;
+        !(held.is_null() || held == &raw mut _Py_NoneStruct || is_empty_dict(held))
     };
     has(layout.annotations) || layout.annotate.is_some_and(has)
 }
@@ -379,7 +380,7 @@ pub unsafe fn class(object: Ref, content: &mut Content) {
     if dict.is_null() {
         return content.fail(Why::Type(object));
     }
-    content.entries(entries(dict).filter(|(name, _)| unsafe {
+    content.entries(bound(dict).filter(|(name, _)| unsafe {
         !(is_text(*name) && noise::is_member(&text_bytes(*name).unwrap_or_default()))
     }));
 }

@@ -1,7 +1,7 @@
 //! What one object holds, put into its node. Reads types, slots and dictionaries as C sees
 //! them; runs no code of the program.
 
-use super::classes::{entries, is_text};
+use super::classes::{bound, entries, is_text};
 use super::graph::{Label, Why};
 use super::kinds::{Kind, Shape};
 use super::noise::{self, Taken};
@@ -63,7 +63,7 @@ unsafe fn base(object: Ref, shape: &Shape, content: &mut Content) {
         Kind::Set | Kind::FrozenSet => content.aside("members", Work::Members(object)),
         Kind::Class => functions::class(object, content),
         Kind::Module => {
-            let globals = entries(PyModule_GetDict(object));
+            let globals = bound(PyModule_GetDict(object));
             content.entries(globals.filter(|(name, _)| unsafe {
                 !(is_text(*name) && noise::is_global(&text_bytes(*name).unwrap_or_default()))
             }));

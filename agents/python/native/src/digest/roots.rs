@@ -1,6 +1,6 @@
 //! What the agent asks about, and the cells that this has.
 
-use super::classes::{dict_of, entries, is_class, is_module, is_text, module_name};
+use super::classes::{bound, dict_of, entries, is_class, is_module, is_text, module_name};
 use super::functions::{behind, is_annotated, made_doc};
 use super::hash::{Digest, Hasher};
 use super::kinds::Kind;
@@ -204,7 +204,7 @@ impl Taking {
 
     unsafe fn take_module(&mut self, number: usize, root: &Root) {
         let name = module_name(root.object).unwrap_or_default();
-        let globals: Vec<(Ref, Ref)> = entries(PyModule_GetDict(root.object)).collect();
+        let globals: Vec<(Ref, Ref)> = bound(PyModule_GetDict(root.object)).collect();
         let mut order = Hasher::new("globals");
         let mut classes = Vec::new();
         for (key, value) in globals {
@@ -246,7 +246,7 @@ impl Taking {
                 true => PyModule_GetDict(holder),
                 false => dict_of(holder),
             };
-            let all: Vec<(Ref, Ref)> = entries(dict).collect();
+            let all: Vec<(Ref, Ref)> = bound(dict).collect();
             for (key, value) in all {
                 let Some(text) = plain_text(key) else {
                     continue;
@@ -297,7 +297,7 @@ impl Taking {
             return;
         }
         let (module, name) = self.walk.names.full_name(root.object).unwrap_or_default();
-        let members: Vec<(Ref, Ref)> = entries(dict).collect();
+        let members: Vec<(Ref, Ref)> = bound(dict).collect();
         let mut order = Hasher::new("class");
         let mut classes = Vec::new();
         for (key, value) in members {
