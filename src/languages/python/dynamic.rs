@@ -58,9 +58,9 @@ pub(super) fn is_dynamic_import(module: &str, item: Option<&str>) -> bool {
         // Reads files beside a package; the names in it are out of its reach.
         "importlib" => !(rest.starts_with("resources") || item == Some("resources")),
         "inspect" => !item.is_some_and(only_looks_at),
-        "pickle" | "_pickle" | "cPickle" | "marshal" | "shelve" | "copyreg" | "dill"
-        | "cloudpickle" | "joblib" | "jsonpickle" | "gc" | "ctypes" | "builtins" | "runpy"
-        | "pkgutil" | "imp" | "code" | "codeop" | "zipimport" | "pydoc" => true,
+        "pickle" | "_pickle" | "marshal" | "shelve" | "copyreg" | "dill" | "cloudpickle"
+        | "joblib" | "jsonpickle" | "gc" | "ctypes" | "builtins" | "runpy" | "pkgutil" | "imp"
+        | "code" | "codeop" | "zipimport" | "pydoc" => true,
         "sys" => matches!(
             item,
             Some("modules" | "_getframe" | "_current_frames" | "*")
@@ -134,11 +134,13 @@ pub(super) fn is_watched_attribute(name: &str) -> bool {
     )
 }
 
-/// The same of what is imported.
+/// The same of what is imported. What pickles name is told as well.
 pub(super) fn is_watched_import(module: &str, item: Option<&str>) -> bool {
     matches!(
         (module, item),
-        ("sys", Some("_getframe" | "_current_frames")) | ("inspect", Some("currentframe"))
+        ("sys", Some("_getframe" | "_current_frames"))
+            | ("inspect", Some("currentframe"))
+            | ("pickle" | "_pickle" | "shelve", _)
     )
 }
 
@@ -250,9 +252,8 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
         "builtins" => item.is_none_or(|item| item == "*" || is_wide_name(item)),
         "typing" => item == Some("get_overloads"),
         "sys" => matches!(item, Some("modules" | "*")),
-        "pickle" | "_pickle" | "cPickle" | "shelve" | "copyreg" | "dill" | "cloudpickle"
-        | "joblib" | "jsonpickle" | "ctypes" | "runpy" | "pkgutil" | "imp" | "code" | "codeop"
-        | "zipimport" | "pydoc" | "__main__" => true,
+        "copyreg" | "dill" | "cloudpickle" | "joblib" | "jsonpickle" | "ctypes" | "runpy"
+        | "pkgutil" | "imp" | "code" | "codeop" | "zipimport" | "pydoc" | "__main__" => true,
         _ => false,
     }
 }

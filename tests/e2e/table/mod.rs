@@ -22,6 +22,7 @@ mod members;
 mod names;
 mod packages;
 mod parametrize;
+mod pickles;
 mod processes;
 mod reached;
 mod start_up;

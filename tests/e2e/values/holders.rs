@@ -12,11 +12,11 @@ fn bound_to_attributes() -> Case {
 -- hub.py --
 import core
 -- binding.py --
-import pickle
+import runpy
 
 import hub
 
-MAGIC = pickle.dumps(2)
+MAGIC = runpy.run_path
 kernel = hub.core
 
 

@@ -469,11 +469,11 @@ def test_in_function():
 fn wide_at_import() -> Case {
     let text = r#"
 -- magic.py --
-import pickle
+import runpy
 
 import core
 
-MAGIC = pickle.dumps(2)
+MAGIC = runpy.run_path
 
 
 def limit():
@@ -509,9 +509,9 @@ fn left_at_import() -> Case {
     let text = r#"
 -- magic.py --
 import importlib
-import pickle
+import runpy
 
-MAGIC = pickle.dumps(2)
+MAGIC = runpy.run_path
 core = importlib.import_module("co" + "re")
 
 
@@ -519,9 +519,9 @@ def look(name):
     return getattr(core, name)
 -- holding.py --
 import importlib
-import pickle
+import runpy
 
-MAGIC = pickle.dumps(2)
+MAGIC = runpy.run_path
 HELD = {"it": importlib.import_module("co" + "re")}
 
 
@@ -529,9 +529,9 @@ def look(name):
     return getattr(HELD["it"], name)
 -- names.py --
 import importlib
-import pickle
+import runpy
 
-MAGIC = pickle.dumps(2)
+MAGIC = runpy.run_path
 
 
 def keep():

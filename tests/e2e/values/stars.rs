@@ -18,11 +18,11 @@ from .leaf import *
 -- pack/inner/leaf.py --
 SIZE = 1
 -- magic.py --
-import pickle
+import runpy
 
 import pack
 
-MAGIC = pickle.dumps(2)
+MAGIC = runpy.run_path
 
 
 def limit():

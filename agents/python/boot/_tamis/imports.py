@@ -221,6 +221,8 @@ def _watch_statements(agent, names):
         caller = _past_imports(agent, sys._getframe(1))
         if caller is not None and caller.f_code.co_filename.endswith(_COLLECTS):
             return
+        if agent.reached.is_unpickling(name, caller):
+            return
         if isinstance(name, str):
             agent.top.taken.add(name)
 

@@ -15,10 +15,17 @@ import sys
 import types
 
 from .agent import watcher
-from .watch import is_a
+from .watch import is_a, member_at
 
-# `exec`, `eval`, and what else runs or makes code.
-EVENTS = ("exec", "compile", "function.__new__", "object.__setattr__", "marshal.dumps")
+# `exec`, `eval`, and what else runs or makes code; and what a pickle gets by its name.
+EVENTS = (
+    "exec",
+    "compile",
+    "function.__new__",
+    "object.__setattr__",
+    "marshal.dumps",
+    "pickle.find_class",
+)
 
 # `CO_OPTIMIZED`: code with variables of its own, as functions have.
 _OPTIMIZED = 1
@@ -72,6 +79,8 @@ class Reached:
         self.asked = {}
         # Id of a docstring that was copied -> the text, and the code that it is of.
         self.copied = {}
+        # The module that a pickle is about to get, and for whom.
+        self._unpickling = None
 
     def on_frame(self, name, frame):
         """Code of the project gets the attribute `name` of `frame` (or of a traceback there), of
@@ -169,6 +178,9 @@ class Reached:
     def on_event(self, event, arguments, frame):
         """An audit event, of `EVENTS`, that `frame` raised."""
         spaces = []
+        if event == "pickle.find_class":
+            self._unpickled(*arguments, frame)
+            return
         if event == "marshal.dumps":
             self._marshalled(arguments[0], frame)
             return
@@ -215,6 +227,26 @@ class Reached:
         path = self.paths.code_file(code.co_filename)
         if path is not None and reader not in _IMPORTS and not _OF_RUNNER.search(reader):
             self.agent.note_file(path)
+
+    def is_unpickling(self, name, frame):
+        """Whether `frame` gets the module of this name for what a pickle asks of it."""
+        asked, self._unpickling = self._unpickling, None
+        return frame is not None and asked == (name, id(frame))
+
+    def _unpickled(self, name, qualified, frame):
+        """A pickle gets what stands at a qualified name of a module."""
+        self._unpickling = name, id(frame)
+        module = sys.modules.get(name)
+        path = None
+        if is_a(module, types.ModuleType):
+            path = self._file_of(vars(module))
+            if is_a(member_at(module, qualified), types.ModuleType):
+                # What comes next can ask that for any name.
+                self.agent.note("names", "*")
+        # A function of a library may look up what nobody spells: `getattr`.
+        mark = ":" if path is None else "."
+        for part in qualified.split("."):
+            self.agent.note("reached", path or "", mark + part)
 
     def _project_file(self, frame):
         return None if frame is None else self.paths.code_file(frame.f_code.co_filename)

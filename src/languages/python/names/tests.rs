@@ -286,7 +286,6 @@ fn what_reaches_all_names_is_wide() {
         "def f(x): return x.__subclasses__()",
         "import sys\ndef f(): return sys.modules['a']",
         "import inspect as i\ndef f(): return i.stack()",
-        "from pickle import loads\ndef f(x): return loads(x)",
         "def f(x): return map(exec, x)",
         "def f():\n  def g(eval): pass\n  return g(eval)",
         "try: eval = g\nexcept NameError: pass\ndef f(): return g(eval)",
@@ -534,6 +533,7 @@ fn a_module_that_is_asked_for_one_name_is_not_passed_on() {
 fn calls_that_run_generated_code_are_watched() {
     for text in [
         "def f(x): exec(x)",
+        "from pickle import loads\ndef f(x): return loads(x)",
         "import sys\ndef f(): return sys._getframe(1).f_globals",
         "def f():\n  def g(eval): pass\n  return eval('x')",
     ] {
