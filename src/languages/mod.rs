@@ -19,6 +19,7 @@ pub(crate) use closure::{Closure, Meaning, StateReaders};
 pub use facts::{Environment, Facts, Value};
 pub(crate) use facts::{Place, Probe, Read, split};
 pub(crate) use files::DIR;
+pub(crate) use python::TOLD;
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
 pub(crate) use python::names::model::{

@@ -187,7 +187,8 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
             | u8::from(uses.looks_up) << 2
             | u8::from(uses.reads) << 3
             | u8::from(uses.reads_docs) << 4
-            | u8::from(uses.is_watched) << 5,
+            | u8::from(uses.is_watched) << 5
+            | u8::from(uses.asks_by_name) << 6,
     );
 }
 
@@ -289,7 +290,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(63)?;
+        let flags = self.flags(127)?;
         Some(Uses {
             asks,
             loads,
@@ -304,6 +305,7 @@ impl<'a> Input<'a> {
             reads: flags & 8 == 8,
             reads_docs: flags & 16 == 16,
             is_watched: flags & 32 == 32,
+            asks_by_name: flags & 64 == 64,
         })
     }
 

@@ -144,7 +144,7 @@ pub(super) fn is_watched_import(module: &str, item: Option<&str>) -> bool {
     )
 }
 
-/// A name that generated code spells.
+/// A name that generated code spells, or that a collector told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Generated<'a> {
     pub name: &'a str,
@@ -160,12 +160,22 @@ pub(super) enum Spelling {
     Loaded,
     /// Asks objects for it, or has it in a text.
     Asked,
+    /// Code of a source asked an object for it, by a name that it had worked out.
+    Told,
 }
 
+/// The mark of these. At import they come to no more than the values that are left.
+pub(crate) const TOLD: char = '=';
+
 impl Generated<'_> {
-    /// From the text of a unit: `name` is imported, `:name` loaded, `.name` asked for.
+    /// From the text of a unit: `name` is imported, `:name` loaded, `.name` asked for,
+    /// `=name` told.
     pub(super) fn of(text: &str) -> Generated<'_> {
-        let known = [(':', Spelling::Loaded), ('.', Spelling::Asked)];
+        let known = [
+            (':', Spelling::Loaded),
+            ('.', Spelling::Asked),
+            (TOLD, Spelling::Told),
+        ];
         let mut marked = known
             .into_iter()
             .filter_map(|(mark, by)| Some((text.strip_prefix(mark)?, by)));
@@ -174,7 +184,7 @@ impl Generated<'_> {
     }
 
     fn is_loaded(self) -> bool {
-        self.by != Spelling::Asked
+        matches!(self.by, Spelling::Imported | Spelling::Loaded)
     }
 
     /// Whether the code may reach any name.

@@ -113,6 +113,7 @@ impl Language for Python {
     }
 }
 
+pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 
 /// The units of a Python file with this content.

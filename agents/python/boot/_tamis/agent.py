@@ -374,7 +374,7 @@ def unobserved(function, *arguments):
 
 def watcher(function):
     """Like `guard`, for observations of the program: does nothing for the agent's own actions,
-    or when nothing is collected any more."""
+    or when nothing is collected any more. What `function` answers is `None` then, too."""
 
     def watching(*arguments):
         thread = _thread_id()
@@ -382,7 +382,7 @@ def watcher(function):
             return
         _busy.add(thread)
         try:
-            function(*arguments)
+            return function(*arguments)
         except Exception as error:
             current.disable(function.__name__, error)
         finally:

@@ -6,6 +6,7 @@ Only the native collector sees frames and reads of docstrings. Without it, code 
 counts as code that can reach anything.
 """
 
+import builtins
 import dis
 import functools
 import opcode
@@ -51,6 +52,10 @@ _COPY = functools.update_wrapper.__code__
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _OF_RUNNER = re.compile(r"[/\\](_pytest|pluggy)[/\\]")
 
+# Code that asks for more names, or for longer ones, may ask for any.
+_MOST_NAMES = 500
+_LONGEST = 200
+
 # As many decorators as the native helper follows.
 _MOST_WRAPPERS = 16
 
@@ -65,6 +70,8 @@ def install(agent):
     if native is not None:
         reached = agent.reached
         native.watch_frames(watcher(reached.on_frame), watcher(reached.on_docstring))
+        if not native.watch_attributes(watcher(reached.on_attribute), builtins):
+            reached.ask_for_any(agent.root_scope)
 
 
 class Reached:
@@ -79,6 +86,8 @@ class Reached:
         self.asked = {}
         # Id of a docstring that was copied -> the text, and the code that it is of.
         self.copied = {}
+        # The scope that asked for attributes last, and for how many.
+        self._asking = None, 0
         # The module that a pickle is about to get, and for whom.
         self._unpickling = None
 
@@ -134,6 +143,27 @@ class Reached:
     def _file_of(self, names):
         file = names.get("__file__")
         return self.paths.code_file(file) if type(file) is str else None
+
+    def on_attribute(self, name):
+        """Code of the project asks an object for `name`, by a built-in function. The answer:
+        whether it need not be told again before another scope begins."""
+        if name in sys._getframe(1).f_back.f_code.co_consts:
+            # Its source spells it.
+            return True
+        scope = self.agent.top
+        if scope is not self._asking[0]:
+            self._asking = scope, 0
+        count = self._asking[1]
+        self._asking = scope, count + 1
+        if count > _MOST_NAMES or len(name) > _LONGEST or not name.isprintable():
+            self.ask_for_any(scope)
+        else:
+            self.agent.note("reached", "", "=" + name)
+        return True
+
+    def ask_for_any(self, scope):
+        """It looks up names, and nobody knows which."""
+        self.agent.note("reached", "", ":vars", scope)
 
     def on_docstring(self, of, found):
         """Some code gets the docstring `found` of a function, or the constants of a code

@@ -352,6 +352,11 @@ pub unsafe fn ignore(number: u32) {
     }
 }
 
+/// The number of the epoch, which is another one after each `swap`.
+pub unsafe fn epoch() -> u32 {
+    HOT.get().epoch
+}
+
 unsafe fn next_epoch() {
     let hot = HOT.get();
     hot.epoch = hot.epoch.wrapping_add(1);

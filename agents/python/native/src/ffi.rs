@@ -62,6 +62,7 @@ pub const FILE_INPUT: c_int = 257;
 // Exported by every supported version.
 unsafe extern "C" {
     pub static mut PyByteArray_Type: Object;
+    pub static mut PyCFunction_Type: Object;
     pub static mut PyBytes_Type: Object;
     pub static mut PyCell_Type: Object;
     pub static mut PyClassMethod_Type: Object;
@@ -85,6 +86,7 @@ unsafe extern "C" {
     pub static mut PyType_Type: Object;
     pub static mut PyUnicode_Type: Object;
     pub static mut _Py_NoneStruct: Object;
+    pub static mut _Py_TrueStruct: Object;
     pub static mut PyExc_BaseException: Ref;
     pub static mut PyExc_Exception: Ref;
     pub static mut PyExc_ImportError: Ref;
@@ -99,6 +101,7 @@ unsafe extern "C" {
     pub fn PyBytes_AsString(bytes: Ref) -> *mut c_char;
     pub fn PyBytes_FromStringAndSize(bytes: *const c_char, size: isize) -> Ref;
     pub fn PyBytes_Size(bytes: Ref) -> isize;
+    pub fn PyBool_FromLong(value: c_long) -> Ref;
     pub fn PyCFunction_NewEx(def: *mut FastMethodDef, this: Ref, module: Ref) -> Ref;
     pub fn PyCapsule_GetName(capsule: Ref) -> *const c_char;
     pub fn PyCode_NewEmpty(file: *const c_char, name: *const c_char, line: c_int) -> Ref;
@@ -153,8 +156,11 @@ unsafe extern "C" {
     pub fn PyObject_GenericGetDict(this: Ref, context: *mut c_void) -> Ref;
     pub fn PyObject_GetAttr(this: Ref, name: Ref) -> Ref;
     pub fn PyObject_GetAttrString(this: Ref, name: *const c_char) -> Ref;
+    pub fn PyObject_SetAttrString(this: Ref, name: *const c_char, value: Ref) -> c_int;
     pub fn PySet_Add(set: Ref, item: Ref) -> c_int;
+    pub fn PySet_Clear(set: Ref) -> c_int;
     pub fn PySet_Contains(set: Ref, item: Ref) -> c_int;
+    pub fn PySet_New(items: Ref) -> Ref;
     pub fn PySys_AddAuditHook(
         hook: unsafe extern "C" fn(*const c_char, Ref, *mut c_void) -> c_int,
         data: *mut c_void,
@@ -172,6 +178,7 @@ unsafe extern "C" {
         errors: *const c_char,
     ) -> Ref;
     pub fn PyUnicode_AsUTF8AndSize(text: Ref, size: *mut isize) -> *const c_char;
+    pub fn PyUnicode_FromObject(text: Ref) -> Ref;
     pub fn PyUnicode_FromStringAndSize(text: *const c_char, size: isize) -> Ref;
     pub fn PyUnicode_InternFromString(text: *const c_char) -> Ref;
     pub fn PyWeakref_NewRef(object: Ref, callback: Ref) -> Ref;

@@ -4,7 +4,9 @@ use std::ffi::{CStr, c_char, c_int, c_long};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{audit, codes, digest, eval_frame, frames, monitoring, standins, trace, watch};
+use crate::{
+    attributes, audit, codes, digest, eval_frame, frames, monitoring, standins, trace, watch,
+};
 
 /// How code is being recorded.
 #[derive(Clone, Copy, PartialEq)]
@@ -224,6 +226,18 @@ unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
     }
 }
 
+unsafe extern "C" fn watch_attributes(_: Ref, args: Ref) -> Ref {
+    let (mut callback, mut builtins): (Ref, Ref) = (null_mut(), null_mut());
+    let format = c"OO:watch_attributes".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback, &raw mut builtins) == 0 {
+        return null_mut();
+    }
+    match attributes::watch(callback, builtins) {
+        Some(is_watched) => PyBool_FromLong(c_long::from(is_watched)),
+        None => null_mut(),
+    }
+}
+
 unsafe extern "C" fn audit_faults(_: Ref, args: Ref) -> Ref {
     if !in_main() || PyArg_ParseTuple(args, c":audit_faults".as_ptr()) == 0 {
         return null_mut();
@@ -340,7 +354,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 20]> = Global::new([
+static METHODS: Global<[MethodDef; 21]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -351,6 +365,7 @@ static METHODS: Global<[MethodDef; 20]> = Global::new([
     method(c"write_through", write_through),
     method(c"append", append),
     method(c"audit", set_audit),
+    method(c"watch_attributes", watch_attributes),
     method(c"watch_frames", watch_frames),
     method(c"audit_faults", audit_faults),
     method(c"importer", importer),

@@ -126,7 +126,7 @@ impl NameClosure {
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         let is_unseen = uses.is_watched && !self.is_watched;
         reach.is_wide |= uses.is_wide || is_unseen;
-        reach.looks_up |= uses.looks_up;
+        reach.looks_up |= uses.looks_up || uses.asks_by_name && !self.is_watched;
         reach.reads |= uses.reads;
         reach.reads_docs |= uses.reads_docs;
         let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));

@@ -147,7 +147,9 @@ impl Reaching {
         };
         match &*call.func {
             Expr::Name(name) => match &*name.id {
-                "getattr" => args.get(1).is_some_and(is_spelled),
+                "getattr" | "hasattr" | "setattr" | "delattr" => {
+                    args.get(1).is_some_and(is_spelled)
+                }
                 // Without arguments these are about where they stand.
                 "vars" | "dir" => args.is_empty() && call.arguments.keywords.is_empty(),
                 "attrgetter" => args.iter().all(is_spelled),

@@ -114,6 +114,8 @@ pub struct Uses {
     pub is_watched: bool,
     /// Whether it gets at attributes by names that nobody spelled (`vars`).
     pub looks_up: bool,
+    /// The same by calls of which the native collector tells the names (`getattr`).
+    pub asks_by_name: bool,
     /// Whether it can read annotations, of whatever it be.
     pub reads: bool,
     /// The same for docstrings.

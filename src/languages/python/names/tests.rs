@@ -410,19 +410,29 @@ fn a_method_spells_its_own_names() {
 #[test]
 fn finding_and_reading_unspelled_methods_is_noted() {
     for text in [
-        "def f(x, y): return getattr(x, y)",
         "def f(x): return vars(x)",
         "def f(x): return map(getattr, x)",
         "def f(x): return x.y.__dict__['z']",
         "from operator import attrgetter as g\ndef f(x, y): return g(y)(x)",
-        "def f(x):\n  def __getattr__(self, n): return getattr(x, n)\n",
+        "def getattr(x, y): pass\ndef f(x, y): return getattr(x, y)",
     ] {
         assert!(uses(text).looks_up, "{text}");
     }
+    for text in [
+        "def f(x, y): return getattr(x, y)",
+        "def f(x, y): return hasattr(x, y)",
+        "def f(x, y): setattr(x, y, 1)",
+        "def f(x): return getattr(*x)",
+        "def f(x):\n  def __getattr__(self, n): return getattr(x, n)\n",
+    ] {
+        let uses = uses(text);
+        assert!(uses.asks_by_name && !uses.looks_up, "{text}");
+    }
     let outermost = names("def __getattr__(self, n):\n  n = 1\n  return getattr(self, n)\n");
-    assert!(outermost.code["__getattr__"].looks_up);
+    assert!(outermost.code["__getattr__"].asks_by_name);
     let spelled = names("def __getattr__(self, n): return getattr(self.x, n)\n");
-    assert!(!spelled.code["__getattr__"].looks_up);
+    assert!(!spelled.code["__getattr__"].asks_by_name);
+    assert!(!uses("def f(x): return getattr(x, 'y', None) and hasattr(x, 'z')").asks_by_name);
     for text in [
         "def f(x): return getattr(x, 'y', None)",
         "def f(x): return x.__dict__['y'] + x.__dict__.get('z')",
@@ -435,7 +445,6 @@ fn finding_and_reading_unspelled_methods_is_noted() {
     }
     // These find what was inherited.
     for text in [
-        "def f(x): return getattr(*x)",
         "import inspect\ndef f(x): return inspect.getdoc(x)",
         "from inspect import getmembers as s\ndef f(x): return s(x)",
         "def f(x): help(x)",

@@ -29,6 +29,10 @@ use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
 /// if they are called by their names.
 const RUN_GENERATED: [&str; 3] = ["compile", "eval", "exec"];
 
+/// Builtins that ask for an attribute by its name. Of those that are called by their own names the
+/// native collector tells which attributes these are.
+const ASK: [&str; 4] = ["delattr", "getattr", "hasattr", "setattr"];
+
 /// Stands among the names that code loads for one that it only calls.
 fn marked(called: &str) -> String {
     format!("{called}()")
@@ -49,11 +53,13 @@ pub(super) fn part_of(attribute: &ast::ExprAttribute) -> Vec<u32> {
     path
 }
 
-fn runs_generated(call: &ast::ExprCall) -> Option<&'static str> {
+/// Which of those a call is of.
+fn is_told(call: &ast::ExprCall) -> Option<&'static str> {
     let Expr::Name(name) = &*call.func else {
         return None;
     };
-    RUN_GENERATED.into_iter().find(|called| name.id == *called)
+    let mut all = RUN_GENERATED.into_iter().chain(ASK);
+    all.find(|called| name.id == *called)
 }
 
 /// Walks a module statement by statement; what the bodies of outermost
@@ -95,6 +101,8 @@ pub(super) struct Found {
     /// The same by ways that the native collector watches.
     pub(super) is_watched: bool,
     looks_up: bool,
+    /// The same by calls of which the native collector tells the names.
+    asks_by_name: bool,
     pub(super) reads: bool,
     /// Whether it lists the attributes of what may be a function.
     pub(super) lists: bool,
@@ -128,6 +136,7 @@ impl Found {
         self.is_wide |= other.is_wide;
         self.is_watched |= other.is_watched;
         self.looks_up |= other.looks_up;
+        self.asks_by_name |= other.asks_by_name;
         self.lists |= other.lists;
         self.reads |= other.reads;
         self.reads_docs |= other.reads_docs;
@@ -140,9 +149,13 @@ impl Found {
         // The module may bind such a name, and the builtin to it.
         let is_wide = self.is_wide || self.loads.iter().any(|name| is_wide_name(name));
         let is_watched = self.is_watched || !called.is_empty();
+        let mut asked = ASK.to_vec();
+        asked.retain(|asked| self.loads.remove(&marked(asked)));
         // Or a function of the module's own.
+        let asks_own = asked.iter().any(|asked| bound.contains(*asked));
         called.retain(|called| bound.contains(*called));
         self.loads.extend(called.into_iter().map(str::to_owned));
+        self.loads.extend(asked.into_iter().map(str::to_owned));
         let holds_own = self.holds_own || self.loads.contains("globals");
         let (mut loads, others): (Vec<String>, Vec<String>) = self
             .loads
@@ -175,7 +188,8 @@ impl Found {
             holds_own,
             is_wide,
             is_watched,
-            looks_up: self.looks_up || asks_for_help,
+            looks_up: self.looks_up || asks_for_help || self.asks_by_name && asks_own,
+            asks_by_name: self.asks_by_name,
         }
     }
 }
@@ -500,7 +514,7 @@ impl Reaching {
                 }
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
-                let looked_up = self.found.looks_up;
+                let (looked_up, asked) = (self.found.looks_up, self.found.asks_by_name);
                 match names_of_parameters(call) {
                     Some(signature) => self.names_of_parameters(signature),
                     None if self.lists_holder(call) => {
@@ -508,13 +522,17 @@ impl Reaching {
                         self.load("dir");
                         self.found.lists = lists;
                     }
-                    None => match runs_generated(call) {
-                        Some(called) => self.load_as_it_is(&marked(called)),
+                    None => match is_told(call) {
+                        Some(called) => {
+                            self.load_as_it_is(&marked(called));
+                            self.found.asks_by_name |= ASK.contains(&called);
+                        }
                         None => self.visit_expr(&call.func),
                     },
                 }
                 if self.is_spelled(call) {
                     self.found.looks_up = looked_up;
+                    self.found.asks_by_name = asked;
                 }
                 self.call_arguments(call);
                 self.in_annotation = outer;

@@ -1,0 +1,313 @@
+//! Names by which code asks for attributes, where no source spells them.
+
+use crate::harness::*;
+
+cases!(by_name, by_others);
+
+const BY_NAME: &str = r#"
+-- core.py --
+class Shape:
+    height = 1
+    girth = 1
+
+    def __init__(self):
+        self.own = 1
+
+    def visit_plain(self):
+        return 1
+
+
+class Other:
+    depth = 1
+-- ask.py --
+def get(thing, name):
+    return getattr(thing, name)
+
+
+def get_or(thing, name, default):
+    return getattr(thing, name, default)
+
+
+def has(thing, name):
+    return hasattr(thing, name)
+
+
+def put(thing, name, value):
+    setattr(thing, name, value)
+
+
+def drop(thing, name):
+    delattr(thing, name)
+
+
+def each(thing, names):
+    return [getattr(thing, name) for name in names]
+
+
+def through(thing, names, get=getattr):
+    return [get(thing, name) for name in names]
+
+
+def mapped(thing, names):
+    return list(map(getattr, [thing] * len(names), names))
+-- test_core.py --
+import ask
+import core
+
+
+def test_get():
+    assert ask.get(core.Shape(), "hei" + "ght") == 1
+
+
+def test_get_of_class():
+    assert ask.get(core.Shape, "hei" + "ght") == 1
+
+
+def test_other():
+    assert ask.get(core.Other(), "dep" + "th") == 1
+
+
+def test_default():
+    assert ask.get_or(core.Shape(), "new" + "name", 1) == 1
+
+
+def test_has():
+    assert not ask.has(core.Shape(), "visit_" + "other")
+
+
+def test_put():
+    ask.put(core.Shape(), "new" + "name", 1)
+
+
+def test_drop():
+    thing = core.Shape()
+    ask.drop(thing, "ow" + "n")
+    assert not ask.has(thing, "ow" + "n")
+
+
+def test_each():
+    assert ask.each(core.Shape(), ["gir" + "th"]) == [1]
+
+
+def test_through():
+    assert ask.through(core.Shape(), ["gir" + "th"]) == [1]
+
+
+def test_mapped():
+    assert ask.mapped(core.Shape(), ["gir" + "th"]) == [1]
+
+
+def test_none():
+    assert core.Shape().own == 1
+"#;
+
+fn by_name() -> Case {
+    Case::new(BY_NAME)
+        .by_value()
+        .edit(
+            "value",
+            [replace("core.py", "height = 1", "height = 2")],
+            [
+                "! test_core.py::test_get",
+                "! test_core.py::test_get_of_class",
+                // Of what it passes on nobody tells the name.
+                "test_core.py::test_mapped",
+            ],
+        )
+        .edit(
+            "another value",
+            [replace("core.py", "girth = 1", "girth = 2")],
+            [
+                "! test_core.py::test_each",
+                "! test_core.py::test_through",
+                "! test_core.py::test_mapped",
+            ],
+        )
+        .edit(
+            "new attribute",
+            [replace(
+                "core.py",
+                "    girth = 1",
+                "    girth = 1\n    newname = property(lambda self: 2)",
+            )],
+            [
+                "! test_core.py::test_default",
+                "! test_core.py::test_put",
+                "test_core.py::test_mapped",
+            ],
+        )
+        .edit(
+            "new method",
+            [replace(
+                "core.py",
+                "    def visit_plain",
+                "    def visit_other(self):\n        return 2\n\n    def visit_plain",
+            )],
+            ["! test_core.py::test_has", "test_core.py::test_mapped"],
+        )
+        .edit(
+            "class attribute that shows when the other is gone",
+            [replace(
+                "core.py",
+                "    girth = 1",
+                "    girth = 1\n    own = 1",
+            )],
+            [
+                "! test_core.py::test_drop",
+                // `Shape()` spells it.
+                "test_core.py::test_get",
+                "test_core.py::test_default",
+                "test_core.py::test_has",
+                "test_core.py::test_put",
+                "test_core.py::test_each",
+                "test_core.py::test_through",
+                "test_core.py::test_none",
+                "test_core.py::test_mapped",
+            ],
+        )
+}
+
+/// Fixtures, caches, threads, generated code and texts of a class of their own.
+const BY_OTHERS: &str = r#"
+-- core.py --
+class Shape:
+    altitude = 1
+    latitude = 1
+    longitude = 1
+    magnitude = 1
+    amplitude = 1
+-- ask.py --
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
+
+class Text(str):
+    pass
+
+
+def get(thing, name):
+    return getattr(thing, name)
+
+
+@functools.lru_cache
+def kept(thing, name):
+    return getattr(thing, name)
+
+
+def in_thread(thing, name):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(get, thing, name).result()
+
+
+def direct(thing, name):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(getattr, thing, name).result()
+
+
+def generated(thing, name):
+    return eval("getattr(thing, name)", {"thing": thing, "name": name})
+-- test_core.py --
+import ask
+import core
+import pytest
+
+
+@pytest.fixture(scope="module")
+def value():
+    return ask.get(core.Shape(), "alti" + "tude")
+
+
+def test_fixture(value):
+    assert value == 1
+
+
+def test_fixture_again(value):
+    assert value == 1
+
+
+def test_kept():
+    assert ask.kept(core.Shape, "lati" + "tude") == 1
+
+
+def test_kept_again():
+    assert ask.kept(core.Shape, "lati" + "tude") == 1
+
+
+def test_in_thread():
+    assert ask.in_thread(core.Shape(), "longi" + "tude") == 1
+
+
+def test_direct():
+    assert ask.direct(core.Shape(), "longi" + "tude") == 1
+
+
+def test_text():
+    assert ask.get(core.Shape(), ask.Text("magni" + "tude")) == 1
+
+
+def test_generated():
+    assert ask.generated(core.Shape(), "ampli" + "tude") == 1
+
+
+def test_many():
+    thing = core.Shape()
+    for n in range(600):
+        setattr(thing, "n%d" % n, n)
+    assert ask.get(thing, "ampli" + "tude") == 1
+"#;
+
+fn by_others() -> Case {
+    Case::new(BY_OTHERS)
+        .by_value()
+        .edit(
+            "fixture",
+            [replace("core.py", "altitude = 1", "altitude = 2")],
+            [
+                "! test_core.py::test_fixture",
+                "! test_core.py::test_fixture_again",
+                "test_core.py::test_direct",
+                "test_core.py::test_generated",
+                "test_core.py::test_many",
+            ],
+        )
+        .edit(
+            "cache",
+            [replace("core.py", "latitude = 1", "latitude = 2")],
+            [
+                "! test_core.py::test_kept",
+                "! test_core.py::test_kept_again",
+                "test_core.py::test_direct",
+                "test_core.py::test_generated",
+                "test_core.py::test_many",
+            ],
+        )
+        .edit(
+            "thread",
+            [replace("core.py", "longitude = 1", "longitude = 2")],
+            [
+                "! test_core.py::test_in_thread",
+                "! test_core.py::test_direct",
+                "test_core.py::test_generated",
+                "test_core.py::test_many",
+            ],
+        )
+        .edit(
+            "text of a class of its own",
+            [replace("core.py", "magnitude = 1", "magnitude = 2")],
+            [
+                "! test_core.py::test_text",
+                "test_core.py::test_direct",
+                "test_core.py::test_generated",
+                "test_core.py::test_many",
+            ],
+        )
+        .edit(
+            "generated code",
+            [replace("core.py", "amplitude = 1", "amplitude = 2")],
+            [
+                "! test_core.py::test_generated",
+                "! test_core.py::test_many",
+                "test_core.py::test_direct",
+            ],
+        )
+}
