@@ -409,8 +409,9 @@ pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
 ];
 
 /// Names by which code gets at cells that nobody spells: it makes the text of annotations
-/// mean something again, asks pytest for a fixture by name, or lists a context.
-pub(super) const ASK_FOR_ANYTHING: [&str; 13] = [
+/// mean something again, asks pytest for a fixture by name, or lists a context. (What
+/// `singledispatch` does with annotations is seen.)
+pub(super) const ASK_FOR_ANYTHING: [&str; 10] = [
     "copy_context",
     "getfixturevalue",
     "getfuncargvalue",
@@ -421,9 +422,6 @@ pub(super) const ASK_FOR_ANYTHING: [&str; 13] = [
     "evaluate_forward_ref",
     "_evaluate",
     "_eval_type",
-    "singledispatch",
-    "singledispatchmethod",
-    "register",
 ];
 
 /// Names by which a library is told to list the members of what it is given.

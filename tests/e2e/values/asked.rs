@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(by_name, by_others);
+cases!(by_name, by_others, by_annotations);
 
 const BY_NAME: &str = r#"
 -- core.py --
@@ -309,5 +309,101 @@ fn by_others() -> Case {
                 "! test_core.py::test_many",
                 "test_core.py::test_direct",
             ],
+        )
+}
+
+/// `register` of a function reads its annotations and asks what their text means.
+const BY_ANNOTATIONS: &str = r#"
+-- core.py --
+class Node:
+    pass
+
+
+class Other:
+    pass
+
+
+Meant = Node
+
+
+def of_node(value: "Node"):
+    return "node"
+
+
+def of_meant(value: "Meant"):
+    return "meant"
+
+
+def of_type(value: Node):
+    return "type"
+
+
+class Quiet:
+    register = True
+-- shapes.py --
+import functools
+
+
+def show():
+    @functools.singledispatch
+    def show(value):
+        return "any"
+
+    return show
+
+
+def add(show, function):
+    show.register(function)
+    return show
+-- test_core.py --
+import core
+import shapes
+
+
+def test_text():
+    show = shapes.add(shapes.show(), core.of_node)
+    assert show(core.Node()) == "node"
+
+
+def test_meant():
+    show = shapes.add(shapes.show(), core.of_meant)
+    assert show(core.Node()) == "meant"
+
+
+def test_type():
+    show = shapes.add(shapes.show(), core.of_type)
+    assert show(core.Node()) == "type"
+
+
+def test_quiet():
+    assert core.Quiet.register
+
+
+def test_plain():
+    assert core.of_type(1) == "type"
+"#;
+
+fn by_annotations() -> Case {
+    Case::new(BY_ANNOTATIONS)
+        .by_value()
+        .edit(
+            "text of an annotation",
+            [replace("core.py", "value: \"Node\"", "value: \"Other\"")],
+            ["! test_core.py::test_text"],
+        )
+        .edit(
+            "annotation",
+            [replace("core.py", "value: Node", "value: Other")],
+            ["! test_core.py::test_type"],
+        )
+        .edit(
+            "what the text means",
+            [replace("core.py", "Meant = Node", "Meant = Other")],
+            ["! test_core.py::test_meant"],
+        )
+        .edit(
+            "something else",
+            [replace("core.py", "Meant = Node", "Meant = Node\nMORE = 1")],
+            [],
         )
 }

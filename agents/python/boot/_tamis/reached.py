@@ -39,6 +39,7 @@ _EXTENDED = _OPERATIONS["EXTENDED_ARG"]
 _GLOBAL = _OPERATIONS["LOAD_GLOBAL"]
 _IMPORT = _OPERATIONS["IMPORT_NAME"]
 _IMPORT_FROM = _OPERATIONS["IMPORT_FROM"]
+_STORES = frozenset((_OPERATIONS["STORE_NAME"], _OPERATIONS["STORE_GLOBAL"]))
 _LOADING = frozenset(
     _OPERATIONS.get(name) for name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 )
@@ -69,7 +70,8 @@ def install(agent):
     native = getattr(agent.collector, "native", None)
     if native is not None:
         reached = agent.reached
-        native.watch_frames(watcher(reached.on_frame), watcher(reached.on_docstring))
+        watched = reached.on_frame, reached.on_docstring, reached.on_annotations
+        native.watch_frames(*map(watcher, watched))
         if not native.watch_attributes(watcher(reached.on_attribute), builtins):
             reached.ask_for_any(agent.root_scope)
 
@@ -189,6 +191,31 @@ class Reached:
         if not is_of_libraries or any(self._path_of(one) is not None for one in those):
             self.agent.note("docstring", "", "*")
 
+    def on_annotations(self, function, annotations):
+        """Some code gets the annotations of a function, or what computes them: `singledispatch`
+        reads those of what is registered. Who reads others has to spell how."""
+        if self._is_by_value() or self._path_of(function.__code__) is None:
+            return
+        frame = sys._getframe(1).f_back
+        while frame is not None and self.paths.actor(frame.f_code.co_filename) == "stdlib":
+            code = frame.f_code
+            if code.co_name == "register" and code.co_filename == _COPY.co_filename:
+                self.agent.note("reached", "", ".__annotations__")
+                return
+            frame = frame.f_back
+
+    def _is_for_runner(self, frame):
+        """Whether pytest asks, perhaps through the standard library: what it reads of tests and
+        fixtures counts anyway."""
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if _OF_RUNNER.search(file) or file.startswith(_OWN):
+                return True
+            if self.paths.actor(file) != "stdlib":
+                return False
+            frame = frame.f_back
+        return False
+
     def _is_by_value(self):
         """Whether what is read counts by the values that it leaves: import-time code reads it,
         and values are still to be taken."""
@@ -241,7 +268,11 @@ class Reached:
             return
         caller = self._project_file(frame)
         if caller is None and code.co_filename not in self.compiled:
-            return
+            # What text means, such as that of annotations, is asked by libraries, too.
+            if not _STORES.isdisjoint(code.co_code[::2]) or self._is_by_value():
+                return
+            if self._is_for_runner(frame):
+                return
         self._spelled(code, caller or "", spaces)
 
     def _marshalled(self, code, frame):

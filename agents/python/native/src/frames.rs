@@ -31,6 +31,7 @@ struct Watched {
 
 static CALLBACK: Global<Ref> = Global::new(std::ptr::null_mut());
 static OF_DOCSTRINGS: Global<Ref> = Global::new(std::ptr::null_mut());
+static OF_ANNOTATIONS: Global<Ref> = Global::new(std::ptr::null_mut());
 
 /// Whether this helper itself asks, on behalf of nobody.
 static IS_QUIET: Global<bool> = Global::new(false);
@@ -45,13 +46,18 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
 
 /// Tells `callback` from now on: `callback(name, frame)` (or code, or a function) when code of the
 /// project gets the attribute; and `of_docstrings(function, text)`, or `(code, constants)`, when
-/// any code gets these. `false`, with an exception, if the types have no such attributes.
-pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
+/// any code gets these; `of_annotations(function, annotations)` likewise. `false`, with an exception,
+/// if the types have no such attributes.
+pub unsafe fn watch(callback: Ref, of_docstrings: Ref, of_annotations: Ref) -> bool {
     let set = |place: &Global<Ref>, callback| unsafe {
         Py_IncRef(callback);
         std::mem::replace(place.get(), callback)
     };
-    let before = [set(&CALLBACK, callback), set(&OF_DOCSTRINGS, of_docstrings)];
+    let before = [
+        set(&CALLBACK, callback),
+        set(&OF_DOCSTRINGS, of_docstrings),
+        set(&OF_ANNOTATIONS, of_annotations),
+    ];
     if !before[0].is_null() {
         before.into_iter().for_each(|one| Py_DecRef(one));
         return true;
@@ -65,6 +71,13 @@ pub unsafe fn watch(callback: Ref, of_docstrings: Ref) -> bool {
         && replace(code, c"co_lnotab", tell)
         && replace(code, c"co_consts", tell_docstring)
         && replace(&raw mut PyFunction_Type, c"__globals__", tell)
+        && replace(
+            &raw mut PyFunction_Type,
+            c"__annotations__",
+            tell_annotations,
+        )
+        && (version().1 < 14
+            || replace(&raw mut PyFunction_Type, c"__annotate__", tell_annotations))
         && replace(&raw mut PyFunction_Type, c"__doc__", tell_docstring)
 }
 
@@ -84,8 +97,8 @@ unsafe fn replace(kind: Ref, name: &'static CStr, tell: unsafe fn(Ref, Ref, &Wat
         plain,
         tell,
     }));
-    let can_set =
-        type_object::descr_set((*plain).kind) != 0 && (name == c"f_lineno" || name == c"__doc__");
+    let settable = [c"f_lineno", c"__doc__", c"__annotations__", c"__annotate__"];
+    let can_set = type_object::descr_set((*plain).kind) != 0 && settable.contains(&name);
     // The descriptor refers to it for ever.
     let definition = Box::leak(Box::new(Definition {
         name: name.as_ptr(),
@@ -152,11 +165,20 @@ unsafe fn tell(object: Ref, _: Ref, watched: &Watched) {
 
 /// Calls back whoever asks: libraries read docstrings of what they are given.
 unsafe fn tell_docstring(object: Ref, found: Ref, _: &Watched) {
+    tell_of_any(*OF_DOCSTRINGS.get(), object, found);
+}
+
+/// The same for annotations.
+unsafe fn tell_annotations(object: Ref, found: Ref, _: &Watched) {
+    tell_of_any(*OF_ANNOTATIONS.get(), object, found);
+}
+
+unsafe fn tell_of_any(callback: Ref, object: Ref, found: Ref) {
     if PyEval_GetFrame().is_null() || !is_main() {
         return;
     }
     with_error_aside(|| {
-        call(*OF_DOCSTRINGS.get(), object, found);
+        call(callback, object, found);
         PyErr_Clear();
     });
 }

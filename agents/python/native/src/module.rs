@@ -214,13 +214,20 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
-    let (mut callback, mut of_docstrings): (Ref, Ref) = (null_mut(), null_mut());
-    let format = c"OO:watch_frames".as_ptr();
-    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback, &raw mut of_docstrings) == 0
+    let (mut callback, mut of_docstrings, mut of_annotations): (Ref, Ref, Ref) =
+        (null_mut(), null_mut(), null_mut());
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            c"OOO:watch_frames".as_ptr(),
+            &raw mut callback,
+            &raw mut of_docstrings,
+            &raw mut of_annotations,
+        ) == 0
     {
         return null_mut();
     }
-    match frames::watch(callback, of_docstrings) {
+    match frames::watch(callback, of_docstrings, of_annotations) {
         true => none(),
         false => null_mut(),
     }
