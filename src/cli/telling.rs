@@ -12,7 +12,7 @@ use crate::matrix::Outcome;
 use crate::pipeline::{Decision, Project, Ran, Recorded, Workshop, confirming, record_unrun};
 use crate::report::{
     Estimate, Event, Report, RunSummary, SelectionJson, SelectionMode, SelectionSummary,
-    audit_event, refuted_event, ties_event,
+    audit_event, refuted_event,
 };
 use crate::run::{Ended, Output};
 use crate::runners::emission;
@@ -153,9 +153,6 @@ pub(super) fn tell_run(
             return Recorded::default();
         }
     };
-    if let Some(event) = ties_event(&recorded.ties, recorded.outcomes.len()) {
-        report.event(event);
-    }
     let proven = decision.selection.mode() == Mode::None;
     let found_none = !recorded.found_tests && recorded.outcomes.is_empty() && !proven;
     if found_none && ran.ended != Ended::Exit(0) {

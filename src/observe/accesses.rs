@@ -97,8 +97,7 @@ pub(crate) fn accesses(
         accesses: BTreeSet::new(),
     };
     let names: Vec<String> = closing
-        .observed
-        .cells
+        .changed
         .iter()
         .map(|cell| name_of(&cell.name))
         .collect();

@@ -180,12 +180,11 @@ impl Closing<'_> {
     /// Imports and searches for tests that changed state of modules that are `known`, or
     /// state that is no module's, and are not known.
     fn changers(&self, known: &Known, imports: &FxHashMap<BString, NodeId>) -> Vec<NodeId> {
-        let cells = self.observed.cells.iter().zip(&self.changed_by);
-        let of_known = cells.filter(|(cell, _)| {
-            let module = imports.get(cell.path().as_bytes().as_bstr());
+        let of_known = self.changed.iter().filter(|cell| {
+            let module = imports.get(cell.path.as_bstr());
             module.is_none_or(|module| known.has(*module))
         });
-        let changers = of_known.flat_map(|(_, by)| by);
+        let changers = of_known.flat_map(|cell| &cell.by);
         let new: BTreeSet<NodeId> = changers.filter(|by| !known.has(**by)).copied().collect();
         new.into_iter().collect()
     }

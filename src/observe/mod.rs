@@ -22,7 +22,7 @@ mod walk;
 pub(crate) use accesses::{Access, Does, Reader, accesses};
 pub(crate) use confirmed::LastRow;
 pub use observations::Observations;
-pub(crate) use observations::{Cell, Compiled, Confirmed, LookedIn, ObservedRow};
+pub(crate) use observations::{Compiled, Confirmed, LookedIn, ObservedRow};
 pub(crate) use own::OwnUnits;
 pub use rows::observe;
 pub(crate) use rows::observe_after;

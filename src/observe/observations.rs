@@ -36,8 +36,6 @@ pub struct Observations {
     pub collector: String,
     /// The interpreter that ran the tests.
     pub executable: Option<String>,
-    /// State that tests changed and that outlives them.
-    pub cells: Vec<Cell>,
     /// Of tests that are compiled classes.
     pub compiled: Option<Compiled>,
     /// Why there may be tests that nothing told of.
@@ -108,35 +106,6 @@ pub struct Inner {
     pub units: Vec<UnitIndex>,
     /// Those among them that are the test's own.
     pub by_itself: OwnUnits,
-}
-
-/// State that outlives a test.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
-    /// `path#name`
-    pub name: String,
-    /// Scopes that changed it, and scopes that ran code that names it.
-    pub changers: usize,
-    pub readers: usize,
-}
-
-impl Cell {
-    /// The module's file.
-    pub fn path(&self) -> &str {
-        self.name.split('#').next().unwrap_or_default()
-    }
-
-    /// Of an attribute of a class: its name.
-    pub fn attribute(&self) -> Option<&str> {
-        let (_, name) = self.name.split_once('#')?;
-        name.rsplit_once('.').map(|(_, attribute)| attribute)
-    }
-
-    /// Whether they are the same attribute of two classes, or the same state.
-    pub fn is_like(&self, other: &Cell) -> bool {
-        self.name == other.name
-            || (self.attribute().is_some() && self.attribute() == other.attribute())
-    }
 }
 
 impl Observations {

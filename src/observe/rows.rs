@@ -63,6 +63,15 @@ pub(crate) fn observe_after(
     Ok(closing.finish())
 }
 
+/// A cell of state that outlives a test.
+pub(super) struct Changed {
+    pub path: BString,
+    /// `path#name`
+    pub name: String,
+    /// The imports and searches for tests that changed it.
+    pub by: Vec<NodeId>,
+}
+
 /// A run whose rows are being closed.
 pub(super) struct Closing<'a> {
     pub run: Run<'a>,
@@ -75,8 +84,8 @@ pub(super) struct Closing<'a> {
     session: Base,
     /// What is a test's own, if values were taken for the rest.
     pub(super) owning: Option<Owning>,
-    /// By cell, the imports and searches for tests that changed it.
-    pub changed_by: Vec<Vec<NodeId>>,
+    /// State that outlives a test.
+    pub changed: Vec<Changed>,
     /// Who reads and changes cells, if somebody asks for it.
     pub touched: Option<Touched>,
     pub left_out: Vec<LeftOut>,
@@ -124,7 +133,7 @@ impl<'a> Closing<'a> {
             shared: Vec::new(),
             session: Base::default(),
             owning: None,
-            changed_by: Vec::new(),
+            changed: Vec::new(),
             touched: None,
             left_out: Vec::new(),
             bases: FxHashMap::default(),

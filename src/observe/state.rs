@@ -8,10 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accesses::Touched;
 use super::graph::{NodeId, SESSION};
-use super::observations::Cell;
-use super::rows::Closing;
+use super::rows::{Changed, Closing};
 use super::run::Run;
-use super::trace::ScopeKind;
 use super::units::UnitIndex;
 use crate::languages::{Place, StateReaders};
 use crate::pattern::Pattern;
@@ -108,14 +106,13 @@ impl Closing<'_> {
             // Where a module holds the state, only who has the module can reach it.
             let module = self.run.graph.imports.get(&file).copied();
             let condition = module.filter(|module| !always.has(*module));
-            let number = self.observed.cells.len();
-            self.observed.cells.push(Cell {
-                name: name_of_cell,
-                changers: changers.len(),
-                readers: 0,
-            });
+            let number = self.changed.len();
             let before_tests = changers.iter().filter(|by| first.contains(by));
-            self.changed_by.push(before_tests.copied().collect());
+            self.changed.push(Changed {
+                path,
+                name: name_of_cell,
+                by: before_tests.copied().collect(),
+            });
             if let Some(touched) = &mut self.touched {
                 touched.changed(&changers, condition);
             }
@@ -136,12 +133,9 @@ impl Closing<'_> {
         }
         self.changes.end = self.run.edges.len() as NodeId;
         self.by_value.end = self.changes.end;
-        let count = self.observed.cells.len();
+        let count = self.changed.len();
         let kept = &mut self.read_by_kept;
-        let readers = ties.attach(&mut self.run, self.touched.as_mut(), kept, count);
-        for (cell, readers) in self.observed.cells.iter_mut().zip(readers) {
-            cell.readers = readers;
-        }
+        ties.attach(&mut self.run, self.touched.as_mut(), kept, count);
         Ok(())
     }
 }
@@ -191,16 +185,14 @@ impl Ties {
         }
     }
 
-    /// Leads from those who read some state to the changes that they can have met. Returns
-    /// for each cell how many read it.
+    /// Leads from those who read some state to the changes that they can have met.
     fn attach(
         self,
         run: &mut Run<'_>,
         mut touched: Option<&mut Touched>,
         read_by_kept: &mut FxHashSet<NodeId>,
         count: usize,
-    ) -> Vec<usize> {
-        let mut readers = Readers::of(run, count);
+    ) {
         // Code that may reach any name, and there is much, reads the same cells.
         let mut lists: Vec<&[CellIndex]> = Vec::new();
         let mut numbers: FxHashMap<&[CellIndex], usize> = FxHashMap::default();
@@ -239,11 +231,10 @@ impl Ties {
                         continue;
                     }
                     let (tie, cell) = self.cells[way];
-                    if met_cells.is_first(cell, node) {
-                        readers.add(node, cell);
-                        if let Some(touched) = &mut touched {
-                            touched.read(node, cell);
-                        }
+                    if met_cells.is_first(cell, node)
+                        && let Some(touched) = &mut touched
+                    {
+                        touched.read(node, cell);
                     }
                     if met_ties.is_first(tie as usize, node) {
                         ties.push(tie);
@@ -252,7 +243,6 @@ impl Ties {
             }
             self.lead(run, node, &ties);
         }
-        readers.count()
     }
 
     fn lead(&self, run: &mut Run<'_>, reader: NodeId, ties: &[TieIndex]) {
@@ -276,61 +266,6 @@ impl Ties {
                 .or_default()
                 .extend(conditional);
         }
-    }
-}
-
-/// Which tests read which cells.
-struct Readers {
-    /// By node: the tests that it is, or is a fixture of.
-    tests: FxHashMap<NodeId, Vec<u32>>,
-    /// By cell: a bit for each test.
-    by_cell: Vec<Vec<u64>>,
-}
-
-impl Readers {
-    fn of(run: &Run<'_>, cells: usize) -> Readers {
-        let mut fixtures: FxHashSet<NodeId> = FxHashSet::default();
-        let mut tests: FxHashMap<NodeId, Vec<u32>> = FxHashMap::default();
-        for (at, trace) in run.traces.iter().enumerate() {
-            let scopes = trace.scopes.iter();
-            let scopes = scopes.filter(|(_, scope)| scope.kind == ScopeKind::Fixture);
-            fixtures.extend(scopes.filter_map(|(number, _)| run.graph.node_of(at, *number)));
-        }
-        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
-        for (at, trace) in run.traces.iter().enumerate() {
-            for begin in &trace.begins {
-                let next = numbers.len() as u32;
-                let test = *numbers.entry(&begin.test).or_insert(next);
-                let mut open: Vec<NodeId> = Vec::from_iter(run.graph.node_of(at, begin.scope));
-                let mut seen: FxHashSet<NodeId> = open.iter().copied().collect();
-                while let Some(node) = open.pop() {
-                    tests.entry(node).or_default().push(test);
-                    let more = run.edges[node as usize].iter().copied();
-                    open.extend(more.filter(|to| fixtures.contains(to) && seen.insert(*to)));
-                }
-            }
-        }
-        Readers {
-            tests,
-            by_cell: vec![Vec::new(); cells],
-        }
-    }
-
-    fn add(&mut self, node: NodeId, cell: usize) {
-        let bits = &mut self.by_cell[cell];
-        for test in self.tests.get(&node).into_iter().flatten() {
-            let (word, bit) = (*test as usize / 64, test % 64);
-            if bits.len() <= word {
-                bits.resize(word + 1, 0);
-            }
-            bits[word] |= 1 << bit;
-        }
-    }
-
-    /// By cell.
-    fn count(&self) -> Vec<usize> {
-        let count = |bits: &Vec<u64>| bits.iter().map(|word| word.count_ones() as usize).sum();
-        self.by_cell.iter().map(count).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use super::project::Project;
 use super::recording::{Recorded, Recording};
 use crate::languages::Facts;
 use crate::matrix::{Header, Key, Run};
-use crate::observe::{Cell, Observations};
+use crate::observe::Observations;
 use crate::select::Evidence;
 use crate::store::FsStore;
 
@@ -32,7 +32,6 @@ pub(crate) fn record(
     let mut recorded = Recorded {
         audit: audit(project, recording.before, audited, collected, holds)?,
         found_tests: collected.items.is_some(),
-        ties: ties(collected),
         confirmed: collected.confirmed.keys().cloned().collect(),
         refuted: collected.refuted.clone(),
         outcomes: outcomes
@@ -48,23 +47,6 @@ pub(crate) fn record(
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)
 }
-
-/// What makes most tests depend on all others: users can do something about it.
-fn ties(collected: &Observations) -> Vec<Cell> {
-    let tests = collected.rows.len();
-    let is_used_by_most = |state: &&Cell| state.readers * 2 > tests;
-    let used: Vec<&Cell> = collected.cells.iter().filter(is_used_by_most).collect();
-    let changers = |state: &Cell| -> usize {
-        let alike = used.iter().filter(|other| other.is_like(state));
-        alike.map(|other| other.changers).sum()
-    };
-    let binding = used.iter().filter(|state| changers(state) >= MANY_CHANGERS);
-    binding.map(|state| Cell::clone(state)).collect()
-}
-
-/// Fewer changes than that, of one state or of many classes' alike, can hardly
-/// make others run.
-const MANY_CHANGERS: usize = 8;
 
 /// Whether the units that were open at the selection turned out the same.
 pub(super) fn late_holds(

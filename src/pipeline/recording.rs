@@ -8,7 +8,7 @@ use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
 use crate::matrix::{Outcome, ShardOfRun};
-use crate::observe::{Cell, Observations};
+use crate::observe::Observations;
 use crate::run::Ended;
 use crate::select::Exclusions;
 use crate::store::Name;
@@ -34,8 +34,6 @@ pub(crate) struct Recorded {
     pub found_tests: bool,
     /// How the tests ended that would have been left out.
     pub audit: Audit,
-    /// State that makes most tests depend on one another.
-    pub ties: Vec<Cell>,
 }
 
 /// How the tests' command ran.

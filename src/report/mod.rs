@@ -14,7 +14,6 @@ mod human;
 mod json;
 mod replay;
 mod selection;
-mod ties;
 mod values;
 
 use std::io::{self, IsTerminal, Write};
@@ -29,7 +28,6 @@ pub(crate) use graph::GraphJson;
 pub(crate) use head::{named_references, references_json};
 pub(crate) use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
 pub(crate) use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
-pub(crate) use ties::ties_event;
 pub(crate) use values::refuted_event;
 
 use crate::error::Error;

@@ -201,7 +201,8 @@ impl Generated<'_> {
 
     pub(super) fn looks_up(self) -> bool {
         let is_builtin = matches!(self.name, "vars" | "dir" | "getattr");
-        looks_up(self.name) && (self.is_loaded() || !is_builtin)
+        let asks = matches!(self.name, "hasattr" | "setattr" | "delattr");
+        looks_up(self.name) && (self.is_loaded() || !is_builtin) || asks && self.is_loaded()
     }
 }
 

@@ -4,9 +4,7 @@ use crate::harness::*;
 
 cases!(assigned, registered);
 
-fn assigned() -> Case {
-    Case::new(
-        r#"
+const ASSIGNED: &str = r#"
 -- service.py --
 import functools
 
@@ -51,7 +49,7 @@ class Service:
 
 TABLE = {"f": lambda n=0: n}
 -- test_service.py --
-from service import Service, TABLE, counted, greet, other, value, wrapped
+from service import Service, TABLE, counted, greet, kept, other, value, wrapped
 
 
 def test_call():
@@ -80,6 +78,14 @@ def test_set_static():
 
 def test_set_lambda():
     TABLE["f"].__defaults__ = (value("lambda"),)
+
+
+def test_set_name():
+    kept.__name__ = "named %d" % value("name")
+
+
+def test_annotate():
+    value.__annotations__["name"] = value("annotation")
 
 
 def test_set_code():
@@ -115,14 +121,23 @@ def test_lambda():
     assert TABLE["f"]() == 1
 
 
+def test_name():
+    assert kept.__name__ == "named 1"
+
+
+def test_annotations():
+    assert value.__annotations__ == {"name": 1}
+
+
 def test_code():
     assert other() == 1
 -- test_apart.py --
 def test_apart():
     pass
-"#,
-    )
-    .edit(
+"#;
+
+fn assigned() -> Case {
+    Case::new(ASSIGNED).edit(
         "what tests assign to functions",
         [replace(
             "service.py",
@@ -137,6 +152,8 @@ def test_apart():
             "test_service.py::test_set_method",
             "test_service.py::test_set_static",
             "test_service.py::test_set_lambda",
+            "test_service.py::test_set_name",
+            "test_service.py::test_annotate",
             "test_service.py::test_set_code",
             "! test_service.py::test_calls",
             "! test_service.py::test_defaults",
@@ -145,14 +162,14 @@ def test_apart():
             "! test_service.py::test_method",
             "! test_service.py::test_static",
             "! test_service.py::test_lambda",
+            "! test_service.py::test_name",
+            "! test_service.py::test_annotations",
             "! test_service.py::test_code",
         ],
     )
 }
 
-fn registered() -> Case {
-    Case::new(
-        r#"
+const REGISTERED: &str = r#"
 -- shapes.py --
 import abc
 
@@ -165,14 +182,33 @@ class Other(abc.ABC):
     pass
 
 
+class Round(Shape):
+    pass
+
+
 class Square:
     pass
 
 
+class Disc:
+    pass
+
+
+KINDS = (int, Shape)
+
+
+def is_kind(thing):
+    return isinstance(thing, KINDS)
+
+
 def add(kind):
     Shape.register(kind)
+
+
+def add_round(kind):
+    Round.register(kind)
 -- test_shapes.py --
-from shapes import Other, Shape, Square, add
+from shapes import Disc, Other, Shape, Square, add, add_round, is_kind
 
 
 def test_add():
@@ -183,19 +219,52 @@ def test_is_shape():
     assert isinstance(Square(), Shape)
 
 
+def test_is_kind():
+    assert is_kind(Square())
+
+
+def test_add_round():
+    add_round(Disc)
+
+
+def test_is_round():
+    assert isinstance(Disc(), Shape)
+
+
 def test_is_other():
     assert not isinstance(Square(), Other)
 -- test_apart.py --
 def test_apart():
     pass
-"#,
-    )
-    .edit(
-        "what a test registers",
-        [replace("shapes.py", "    Shape.register(kind)", "    pass")],
-        [
-            "test_shapes.py::test_add",
-            "! test_shapes.py::test_is_shape",
-        ],
-    )
+"#;
+
+fn registered() -> Case {
+    Case::new(REGISTERED)
+        .edit(
+            "what a test registers",
+            [replace("shapes.py", "    Shape.register(kind)", "    pass")],
+            between(
+                [
+                    "test_shapes.py::test_add",
+                    "! test_shapes.py::test_is_shape",
+                    "! test_shapes.py::test_is_kind",
+                    "test_shapes.py::test_is_round",
+                    "test_shapes.py::test_is_other",
+                ],
+                // What it leaves, others need.
+                ["test_shapes.py::test_add_round"],
+            ),
+        )
+        .edit(
+            "what a test registers with a subclass",
+            [replace("shapes.py", "    Round.register(kind)", "    pass")],
+            between(
+                [
+                    "test_shapes.py::test_add_round",
+                    "! test_shapes.py::test_is_round",
+                    "test_shapes.py::test_is_other",
+                ],
+                ["test_shapes.py::test_add"],
+            ),
+        )
 }

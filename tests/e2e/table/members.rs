@@ -236,7 +236,6 @@ def test_alone():
         "default behind a proxy",
         [replace("menu.py", "path=\"x\"", "path=\"y\"")],
         [
-            "test_menu.py::test_call",
             "test_menu.py::test_help",
             "test_menu.py::test_defaults",
             "! test_menu.py::test_proxy",

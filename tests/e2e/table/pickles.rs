@@ -2,11 +2,9 @@
 
 use crate::harness::*;
 
-cases!(named, looked_up);
+cases!(named, by_state, looked_up);
 
-fn named() -> Case {
-    Case::new(
-        r#"
+const NAMED: &str = r#"
 -- things.py --
 VALUE = 1
 
@@ -22,6 +20,10 @@ class Outer:
 
 class Other:
     altitude = 1
+
+
+class Plain:
+    pass
 
 
 def make(n=1):
@@ -64,6 +66,11 @@ def test_instance():
     assert store.altitude(b"(ithings\nOther\n.") == 1
 
 
+def test_state():
+    state = store.load(b"\x80\x02cthings\nPlain\n)\x81N}U\x07heightsK\x01s\x86b.")
+    assert vars(state)
+
+
 def test_call():
     assert store.load(b"cthings\nfactory\n(tR.") == 1
 
@@ -82,68 +89,129 @@ def test_python():
 
 def test_module():
     assert vars(store.load(b"csys\nmodules\n.")["things"]) is vars(sys.modules["things"])
-"#,
-    )
-    .edit(
-        "value",
-        [replace("things.py", "VALUE = 1", "VALUE = 2")],
-        [
-            "! test_store.py::test_value",
-            "! test_store.py::test_unpickler",
-            "! test_store.py::test_python",
-            "test_store.py::test_module",
-        ],
-    )
-    .edit(
-        "class",
+"#;
+
+fn named() -> Case {
+    Case::new(NAMED)
+        .edit(
+            "value",
+            [replace("things.py", "VALUE = 1", "VALUE = 2")],
+            [
+                "! test_store.py::test_value",
+                "! test_store.py::test_unpickler",
+                "! test_store.py::test_python",
+                "test_store.py::test_class",
+                "test_store.py::test_inner",
+                "test_store.py::test_instance",
+                "test_store.py::test_state",
+                "test_store.py::test_module",
+            ],
+        )
+        .edit(
+            "class",
+            [replace(
+                "things.py",
+                "class Kept:\n    altitude = 1",
+                "class Kept:\n    altitude = 2",
+            )],
+            [
+                "! test_store.py::test_class",
+                "test_store.py::test_inner",
+                "test_store.py::test_instance",
+                "test_store.py::test_state",
+                "test_store.py::test_module",
+            ],
+        )
+        .edit(
+            "inner class",
+            [replace(
+                "things.py",
+                "    class Inner:\n        altitude = 1",
+                "    class Inner:\n        altitude = 2",
+            )],
+            [
+                "! test_store.py::test_inner",
+                "test_store.py::test_state",
+                "test_store.py::test_module",
+                // A class with another one in it is an effect.
+                "test_store.py::test_call",
+                "test_store.py::test_class",
+                "test_store.py::test_instance",
+                "test_store.py::test_python",
+                "test_store.py::test_unpickler",
+                "test_store.py::test_value",
+            ],
+        )
+        .edit(
+            "default of a function under another name",
+            [replace("things.py", "make(n=1)", "make(n=2)")],
+            [
+                "! test_store.py::test_call",
+                "test_store.py::test_class",
+                "test_store.py::test_inner",
+                "test_store.py::test_instance",
+                "test_store.py::test_state",
+                "test_store.py::test_module",
+            ],
+        )
+        .edit(
+            "function under another name",
+            [replace("things.py", "factory = make", "factory = int")],
+            [
+                "! test_store.py::test_call",
+                "test_store.py::test_class",
+                "test_store.py::test_inner",
+                "test_store.py::test_instance",
+                "test_store.py::test_state",
+                "test_store.py::test_module",
+            ],
+        )
+        .edit(
+            "class that goes away",
+            [replace("things.py", "class Kept:", "class Away:")],
+            [
+                "! test_store.py::test_class",
+                "test_store.py::test_inner",
+                "test_store.py::test_instance",
+                "test_store.py::test_state",
+                "test_store.py::test_module",
+            ],
+        )
+}
+
+/// What C code sets, nobody tells.
+fn by_state() -> Case {
+    Case::new(NAMED).edit(
+        "property that a state sets",
         [replace(
             "things.py",
-            "class Kept:\n    altitude = 1",
-            "class Kept:\n    altitude = 2",
-        )],
-        ["! test_store.py::test_class", "test_store.py::test_module"],
-    )
-    .edit(
-        "inner class",
-        [replace(
-            "things.py",
-            "    class Inner:\n        altitude = 1",
-            "    class Inner:\n        altitude = 2",
+            "class Plain:\n    pass",
+            "class Plain:\n    heights = property()",
         )],
         [
-            "! test_store.py::test_inner",
-            "test_store.py::test_module",
-            // A class with another one in it is an effect.
+            "! test_store.py::test_state",
+            // What makes it is an effect.
             "test_store.py::test_call",
-            "test_store.py::test_class",
-            "test_store.py::test_instance",
             "test_store.py::test_python",
             "test_store.py::test_unpickler",
             "test_store.py::test_value",
+            "test_store.py::test_class",
+            "test_store.py::test_inner",
+            "test_store.py::test_instance",
+            "test_store.py::test_module",
         ],
-    )
-    .edit(
-        "default of a function under another name",
-        [replace("things.py", "make(n=1)", "make(n=2)")],
-        ["! test_store.py::test_call", "test_store.py::test_module"],
-    )
-    .edit(
-        "function under another name",
-        [replace("things.py", "factory = make", "factory = int")],
-        ["! test_store.py::test_call", "test_store.py::test_module"],
-    )
-    .edit(
-        "class that goes away",
-        [replace("things.py", "class Kept:", "class Away:")],
-        ["! test_store.py::test_class", "test_store.py::test_module"],
     )
 }
 
 /// A pickle that calls `getattr` reads what nobody spells.
-fn looked_up() -> Case {
-    Case::new(
-        r#"
+const LOOKED_UP: &str = r#"
 -- things.py --
+import copyreg
+
+REGISTERED = 1
+copyreg.add_extension("things", "REGIS" + "TERED", 1)
+
+
 class Kept:
     altitude = 1
 
@@ -156,21 +224,47 @@ import pickle
 import things
 
 
+def test_extension():
+    assert pickle.loads(b"\x80\x02\x82\x01.") == 1
+
+
+def test_extension_again():
+    assert pickle.loads(b"\x80\x02\x82\x01.") == 1
+
+
 def test_looked_up():
     assert pickle.loads(b"c__builtin__\ngetattr\n(cthings\nKept\nValtitude\ntR.") == 1
 
 
 def test_plain():
     assert things.Other
-"#,
-    )
-    .edit(
-        "member",
-        [replace(
-            "things.py",
-            "class Kept:\n    altitude = 1",
-            "class Kept:\n    altitude = 2",
-        )],
-        ["! test_store.py::test_looked_up"],
-    )
+"#;
+
+fn looked_up() -> Case {
+    Case::new(LOOKED_UP)
+        .edit(
+            "member",
+            [replace(
+                "things.py",
+                "class Kept:\n    altitude = 1",
+                "class Kept:\n    altitude = 2",
+            )],
+            [
+                "! test_store.py::test_looked_up",
+                // A number for one of its names is an effect.
+                "test_store.py::test_extension",
+                "test_store.py::test_extension_again",
+                "test_store.py::test_plain",
+            ],
+        )
+        .edit(
+            "what has a number",
+            [replace("things.py", "REGISTERED = 1", "REGISTERED = 2")],
+            [
+                "! test_store.py::test_extension",
+                "! test_store.py::test_extension_again",
+                "test_store.py::test_looked_up",
+                "test_store.py::test_plain",
+            ],
+        )
 }

@@ -48,6 +48,19 @@ def through(thing, names, get=getattr):
     return [get(thing, name) for name in names]
 
 
+def formatted(thing, start):
+    return getattr(thing, f"{start}girth")
+
+
+def written(thing, end):
+    return getattr(thing, "%sgirth" % (end,))
+
+
+def told(thing, name):
+    "girth"
+    return getattr(thing, name)
+
+
 def mapped(thing, names):
     return list(map(getattr, [thing] * len(names), names))
 -- test_core.py --
@@ -93,6 +106,23 @@ def test_through():
     assert ask.through(core.Shape(), ["gir" + "th"]) == [1]
 
 
+def test_folded():
+    found = getattr(core.Shape(), "gir" + "th")
+    assert found == 1
+
+
+def test_formatted():
+    assert ask.formatted(core.Shape(), "") == 1
+
+
+def test_written():
+    assert ask.written(core.Shape(), "") == 1
+
+
+def test_told():
+    assert ask.told(core.Shape(), "gir" + "th") == 1
+
+
 def test_mapped():
     assert ask.mapped(core.Shape(), ["gir" + "th"]) == [1]
 
@@ -120,6 +150,10 @@ fn by_name() -> Case {
             [
                 "! test_core.py::test_each",
                 "! test_core.py::test_through",
+                "! test_core.py::test_folded",
+                "! test_core.py::test_formatted",
+                "! test_core.py::test_written",
+                "! test_core.py::test_told",
                 "! test_core.py::test_mapped",
             ],
         )
@@ -161,6 +195,10 @@ fn by_name() -> Case {
                 "test_core.py::test_put",
                 "test_core.py::test_each",
                 "test_core.py::test_through",
+                "test_core.py::test_folded",
+                "test_core.py::test_formatted",
+                "test_core.py::test_written",
+                "test_core.py::test_told",
                 "test_core.py::test_none",
                 "test_core.py::test_mapped",
             ],

@@ -149,9 +149,6 @@ class Reached:
     def on_attribute(self, name):
         """Code of the project asks an object for `name`, by a built-in function. The answer:
         whether it need not be told again before another scope begins."""
-        if name in sys._getframe(1).f_back.f_code.co_consts:
-            # Its source spells it.
-            return True
         scope = self.agent.top
         if scope is not self._asking[0]:
             self._asking = scope, 0
@@ -301,13 +298,21 @@ class Reached:
         path = None
         if is_a(module, types.ModuleType):
             path = self._file_of(vars(module))
-            if is_a(member_at(module, qualified), types.ModuleType):
+            found = member_at(module, qualified)
+            if is_a(found, types.ModuleType):
                 # What comes next can ask that for any name.
                 self.agent.note("names", "*")
+            elif is_a(found, type):
+                # Its instances get attributes, of which nobody tells the names.
+                for kind in type.mro(found):
+                    self._all_of(vars(sys.modules.get(vars(kind).get("__module__"), types)))
+        registered = vars(sys.modules.get("copyreg", types)).get("_extension_registry", ())
+        # Of what has a number only the first pickle tells, which keeps it for all others.
+        scope = self.agent.root_scope if (name, qualified) in registered else None
         # A function of a library may look up what nobody spells: `getattr`.
         mark = ":" if path is None else "."
         for part in qualified.split("."):
-            self.agent.note("reached", path or "", mark + part)
+            self.agent.note("reached", path or "", mark + part, scope)
 
     def _project_file(self, frame):
         return None if frame is None else self.paths.code_file(frame.f_code.co_filename)

@@ -153,8 +153,9 @@ class State:
             if attribute in ("__dict__", "__weakref__", "__doc__", "__module__"):
                 continue
             if type(value) is _REGISTRY:
-                # Who asks whether something is an instance spells the class.
-                self._add(value, ("name", path, name))
+                # Those read it who ask whether something is an instance.
+                for reader in (name, "isinstance", "issubclass"):
+                    self._add(value, ("name", path, reader))
             else:
                 self._walk_member(kind, path, "%s.%s" % (name, attribute), value)
 

@@ -135,17 +135,25 @@ pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut impl 
     }
 }
 
-/// Its code, defaults, documentation and attributes.
+/// Its code, documentation, names, defaults, attributes and annotations.
 unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Sink) {
     // Without a guard: a code that takes its place was made while it lived.
     out.put(word(function, layout.code) | NO_ADDRESS);
-    out.put(word(function, layout.doc));
-    out.put(word(function, layout.defaults));
+    for offset in [layout.doc, layout.name, layout.qualified_name, layout.defaults] {
+        out.put(word(function, offset));
+    }
     let dict = _PyObject_GetDictPtr(function);
     let attributes = if dict.is_null() { dict.cast() } else { *dict };
-    for dict in [word(function, layout.keyword_defaults) as Ref, attributes] {
-        if !dict.is_null() && (*dict).kind == &raw mut PyDict_Type {
-            read_dict(dict, out);
+    let [keywords, annotations] = [layout.keyword_defaults, layout.annotations];
+    let all = [word(function, keywords) as Ref, attributes, word(function, annotations) as Ref];
+    for held in all.into_iter().filter(|held| !held.is_null()) {
+        if (*held).kind == &raw mut PyDict_Type {
+            read_dict(held, out);
+        } else if (*held).kind == &raw mut PyTuple_Type {
+            // Annotations that nobody has asked for: names and values.
+            for at in 0..PyTuple_Size(held) {
+                out.put(PyTuple_GetItem(held, at) as usize);
+            }
         }
     }
 }

@@ -263,8 +263,8 @@ pub unsafe fn held(index: u32, most: usize) -> Option<Ref> {
             Reader::Dict(_) => (1, 2),
             Reader::Attributes => (2, 2),
             Reader::Slots(_) => (1, 1),
-            // Without code and documentation.
-            Reader::Function(_) => (2, 2),
+            // Without code, documentation and names.
+            Reader::Function(_) => (4, 2),
             Reader::List | Reader::Set | Reader::Deque | Reader::Cell => (0, 1),
         };
         let words = words.iter().skip(skipped).step_by(step);

@@ -238,6 +238,7 @@ impl Reaching {
 
     fn load_as_it_is(&mut self, name: &str) {
         self.found.lists |= name == "dir";
+        self.found.looks_up |= ASK.contains(&name);
         self.spell(name);
         for (_, item) in self.aliases.get(name).into_iter().flatten() {
             if let Some(item) = item {
