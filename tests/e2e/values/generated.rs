@@ -358,12 +358,12 @@ def test_name():
 
 def test_globals():
     found = helper.names()["core"]
-    assert getattr(found, "LI" + "MIT") == 1
+    assert vars(found)["LI" + "MIT"] == 1
 
 
 def test_locals():
     import core as here
-    assert getattr(helper.variables()["here"], "LI" + "MIT") == 1
+    assert vars(helper.variables()["here"])["LI" + "MIT"] == 1
 
 
 def test_function():
@@ -379,7 +379,7 @@ def test_by_name():
 
 
 def test_module():
-    assert getattr(helper.module_of(test_module), "LI" + "MIT") == 1
+    assert vars(helper.module_of(test_module))["LI" + "MIT"] == 1
 
 
 def test_method():

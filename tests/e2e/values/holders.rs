@@ -21,7 +21,7 @@ kernel = hub.core
 
 
 def look(thing):
-    return getattr(thing, "LI" + "MIT")
+    return vars(thing)["LI" + "MIT"]
 
 
 def inside():

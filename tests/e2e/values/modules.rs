@@ -20,7 +20,7 @@ def setting(value):
 LIMIT = setting(1)
 -- reading.py --
 def read(module):
-    return getattr(module, "LI" + "MIT")
+    return vars(module)["LI" + "MIT"]
 "#;
 
 pub(super) fn limit(path: &'static str) -> Vec<Change> {
@@ -219,7 +219,7 @@ class Plain:
     environment = 3
 -- reading.py --
 def read(module):
-    return getattr(module, "LI" + "MIT")
+    return vars(module)["LI" + "MIT"]
 "#;
 
 /// Submodules as attributes of their package, and other attributes of their name.
@@ -516,7 +516,7 @@ core = importlib.import_module("co" + "re")
 
 
 def look(name):
-    return getattr(core, name)
+    return vars(core)[name]
 -- holding.py --
 import importlib
 import runpy
@@ -526,7 +526,7 @@ HELD = {"it": importlib.import_module("co" + "re")}
 
 
 def look(name):
-    return getattr(HELD["it"], name)
+    return vars(HELD["it"])[name]
 -- names.py --
 import importlib
 import runpy
@@ -542,7 +542,7 @@ NAMES = keep()
 
 
 def look(name):
-    return getattr(NAMES["core"], name)
+    return vars(NAMES["core"])[name]
 -- between.py --
 import core
 -- test_magic.py --

@@ -30,7 +30,7 @@ def limit():
 
 
 def look(module, name):
-    return getattr(module, name)
+    return vars(module)[name]
 
 
 def found():
