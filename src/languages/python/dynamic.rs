@@ -162,19 +162,27 @@ pub(super) enum Spelling {
     Asked,
     /// Code of a source asked an object for it, by a name that it had worked out.
     Told,
+    /// The same, and it got nothing by it: it asked whether there is such an attribute, or set one.
+    Met,
 }
 
-/// The mark of these. At import they come to no more than the values that are left.
-pub(crate) const TOLD: char = '=';
+/// The marks of these two. At import they come to no more than the values that are left.
+pub(crate) const TOLD: [char; 2] = ['=', '?'];
 
 impl Generated<'_> {
+    /// Whether the code got what has the name.
+    pub(super) fn is_got(self) -> bool {
+        self.by != Spelling::Met
+    }
+
     /// From the text of a unit: `name` is imported, `:name` loaded, `.name` asked for,
-    /// `=name` told.
+    /// `=name` and `?name` told.
     pub(super) fn of(text: &str) -> Generated<'_> {
         let known = [
             (':', Spelling::Loaded),
             ('.', Spelling::Asked),
-            (TOLD, Spelling::Told),
+            (TOLD[0], Spelling::Told),
+            (TOLD[1], Spelling::Met),
         ];
         let mut marked = known
             .into_iter()
@@ -190,6 +198,12 @@ impl Generated<'_> {
     /// Whether the code may reach any name.
     pub(super) fn is_wide(self) -> bool {
         let name = self.name;
+        match self.by {
+            // The library's own ways to names, and frames, are seen.
+            Spelling::Told => return is_wide_attribute(name),
+            Spelling::Met => return false,
+            _ => {}
+        }
         let as_loaded = is_wide_name(name)
             || is_wide_import(name, None)
             || matches!(name, "globals" | "locals" | "vars" | "dir" | "help");
@@ -200,6 +214,9 @@ impl Generated<'_> {
     }
 
     pub(super) fn looks_up(self) -> bool {
+        if self.by == Spelling::Met {
+            return false;
+        }
         let is_builtin = matches!(self.name, "vars" | "dir" | "getattr");
         let asks = matches!(self.name, "hasattr" | "setattr" | "delattr");
         looks_up(self.name) && (self.is_loaded() || !is_builtin) || asks && self.is_loaded()

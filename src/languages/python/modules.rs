@@ -314,7 +314,7 @@ impl Modules {
     ) -> BTreeSet<ModuleIndex> {
         let name = name_hash(spelled.name);
         match spelled.by {
-            Spelling::Asked | Spelling::Told => BTreeSet::new(),
+            Spelling::Asked | Spelling::Told | Spelling::Met => BTreeSet::new(),
             Spelling::Imported => self.anywhere(name),
             Spelling::Loaded => {
                 let mut found = self.brought_anywhere(name);

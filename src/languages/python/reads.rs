@@ -142,13 +142,15 @@ impl<'a> Reading<'a> {
         let hash = name_hash(name);
         found.names.insert(hash);
         let reads = &mut found.reads;
-        reads.anything |=
-            self.lacks_some || spelled.is_wide() || dynamic::ASK_FOR_ANYTHING.contains(&name);
-        reads.members |= spelled.looks_up() || dynamic::LIST_MEMBERS.contains(&name);
-        reads.annotations |= dynamic::reads_annotations(name);
-        reads.docstrings |= dynamic::reads_docstrings(name);
-        reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
-        reads.asks_runner |= asked::HAND_OUT_MODULES.contains(&name);
+        reads.anything |= self.lacks_some;
+        if spelled.is_got() {
+            reads.anything |= spelled.is_wide() || dynamic::ASK_FOR_ANYTHING.contains(&name);
+            reads.members |= spelled.looks_up() || dynamic::LIST_MEMBERS.contains(&name);
+            reads.annotations |= dynamic::reads_annotations(name);
+            reads.docstrings |= dynamic::reads_docstrings(name);
+            reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
+            reads.asks_runner |= asked::HAND_OUT_MODULES.contains(&name);
+        }
         let module = self.by_path.get(path).copied();
         found.holds.extend(self.modules.generated(spelled, module));
         self.finish(found)

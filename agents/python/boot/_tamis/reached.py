@@ -146,9 +146,9 @@ class Reached:
         file = names.get("__file__")
         return self.paths.code_file(file) if type(file) is str else None
 
-    def on_attribute(self, name):
-        """Code of the project asks an object for `name`, by a built-in function. The answer:
-        whether it need not be told again before another scope begins."""
+    def on_attribute(self, name, is_got):
+        """Code of the project asks an object for `name`, by a built-in function, and gets what has
+        it or not. The answer: whether it need not be told again before another scope begins."""
         scope = self.agent.top
         if scope is not self._asking[0]:
             self._asking = scope, 0
@@ -157,7 +157,7 @@ class Reached:
         if count > _MOST_NAMES or len(name) > _LONGEST or not name.isprintable():
             self.ask_for_any(scope)
         else:
-            self.agent.note("reached", "", "=" + name)
+            self.agent.note("reached", "", ("=" if is_got else "?") + name)
         return True
 
     def ask_for_any(self, scope):

@@ -7,13 +7,17 @@ use std::ptr::null_mut;
 use crate::codes;
 use crate::ffi::*;
 
+/// Which of them answers with what has the name.
+const GETTER: usize = 0;
+
 /// Each takes an object and a name.
 const REPLACED: [&CStr; 4] = [c"getattr", c"hasattr", c"setattr", c"delattr"];
 
 struct State {
     callback: Ref,
-    /// What was told since the current epoch began: a set.
+    /// What was told since the current epoch began, of the first of them and of the others: sets.
     told: Ref,
+    met: Ref,
     epoch: u32,
     plain: [Option<FastFunction>; 4],
     /// They live as long as the process.
@@ -30,6 +34,7 @@ const EMPTY: FastMethodDef = FastMethodDef {
 static STATE: Global<State> = Global::new(State {
     callback: null_mut(),
     told: null_mut(),
+    met: null_mut(),
     epoch: 0,
     plain: [None; 4],
     made: [EMPTY; 4],
@@ -40,7 +45,7 @@ const DEFINITION: isize = 16;
 const BOUND: isize = 24;
 const MODULE: isize = 32;
 
-/// Calls `callback(name)` from now on whenever code of the project asks for a name that was not
+/// Calls `callback(name, is_got)` from now on whenever code of the project asks for a name that was not
 /// told in this epoch; if it answers with `True`, the name was told. A second call replaces the
 /// callback. `Some(false)` if the functions in `builtins` are others than known, and nothing is
 /// replaced; `None` with an exception.
@@ -63,7 +68,8 @@ pub unsafe fn watch(callback: Ref, builtins: Ref) -> Option<bool> {
         return Some(false);
     }
     state.told = PySet_New(null_mut());
-    if state.told.is_null() {
+    state.met = PySet_New(null_mut());
+    if state.told.is_null() || state.met.is_null() {
         return None;
     }
     let callees: [FastFunction; 4] = [call::<0>, call::<1>, call::<2>, call::<3>];
@@ -94,7 +100,7 @@ unsafe fn is_known(function: Ref) -> bool {
 
 unsafe extern "C" fn call<const AT: usize>(this: Ref, args: *const Ref, count: isize) -> Ref {
     if count >= 2 {
-        tell(*args, *args.add(1));
+        tell(*args, *args.add(1), AT);
     }
     match STATE.get().plain[AT] {
         Some(plain) => plain(this, args, count),
@@ -102,7 +108,7 @@ unsafe extern "C" fn call<const AT: usize>(this: Ref, args: *const Ref, count: i
     }
 }
 
-unsafe fn tell(object: Ref, name: Ref) {
+unsafe fn tell(object: Ref, name: Ref, at: usize) {
     let kind = (*object).kind;
     // No class of a program leads to what these have.
     let is_data = [
@@ -123,8 +129,10 @@ unsafe fn tell(object: Ref, name: Ref) {
     if state.epoch != codes::epoch() {
         state.epoch = codes::epoch();
         PySet_Clear(state.told);
+        PySet_Clear(state.met);
     }
-    if is_text && PySet_Contains(state.told, name) == 1 {
+    let told = if at == GETTER { state.told } else { state.met };
+    if is_text && PySet_Contains(told, name) == 1 {
         return;
     }
     let frame = PyEval_GetFrame();
@@ -143,10 +151,16 @@ unsafe fn tell(object: Ref, name: Ref) {
         let end: Ref = null_mut();
         let answer = match text.is_null() {
             true => null_mut(),
-            false => PyObject_CallFunctionObjArgs(state.callback, text, end),
+            false => {
+                let is_got = match at == GETTER {
+                    true => &raw mut _Py_TrueStruct,
+                    false => &raw mut _Py_NoneStruct,
+                };
+                PyObject_CallFunctionObjArgs(state.callback, text, is_got, end)
+            }
         };
         if answer == &raw mut _Py_TrueStruct {
-            PySet_Add(state.told, text);
+            PySet_Add(told, text);
         }
         Py_DecRef(answer);
         Py_DecRef(text);

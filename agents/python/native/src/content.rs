@@ -139,13 +139,22 @@ pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut impl 
 unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Sink) {
     // Without a guard: a code that takes its place was made while it lived.
     out.put(word(function, layout.code) | NO_ADDRESS);
-    for offset in [layout.doc, layout.name, layout.qualified_name, layout.defaults] {
+    for offset in [
+        layout.doc,
+        layout.name,
+        layout.qualified_name,
+        layout.defaults,
+    ] {
         out.put(word(function, offset));
     }
     let dict = _PyObject_GetDictPtr(function);
     let attributes = if dict.is_null() { dict.cast() } else { *dict };
     let [keywords, annotations] = [layout.keyword_defaults, layout.annotations];
-    let all = [word(function, keywords) as Ref, attributes, word(function, annotations) as Ref];
+    let all = [
+        word(function, keywords) as Ref,
+        attributes,
+        word(function, annotations) as Ref,
+    ];
     for held in all.into_iter().filter(|held| !held.is_null()) {
         if (*held).kind == &raw mut PyDict_Type {
             read_dict(held, out);

@@ -168,8 +168,8 @@ impl NameClosure {
         let hash = name_hash(spelled.name);
         reach.is_wide |= spelled.is_wide();
         reach.looks_up |= spelled.looks_up();
-        reach.reads |= reads_annotations(spelled.name);
-        reach.reads_docs |= reads_docstrings(spelled.name);
+        reach.reads |= spelled.is_got() && reads_annotations(spelled.name);
+        reach.reads_docs |= spelled.is_got() && reads_docstrings(spelled.name);
         reach.names.extend(self.numbers.get(&hash));
         reach.taken.extend(self.modules.generated(spelled, module));
         if let Some(module) = module {
