@@ -430,6 +430,7 @@ def test_direct():
             "test_reflection.py::test_names",
             "! test_reflection.py::test_by_name",
             "! test_reflection.py::test_sys",
+            "test_reflection.py::test_pickle",
             "test_reflection.py::test_patch",
         ],
     )
@@ -451,6 +452,7 @@ def test_direct():
             "! test_reflection.py::test_names",
             "test_reflection.py::test_by_name",
             "test_reflection.py::test_sys",
+            "test_reflection.py::test_pickle",
             "test_reflection.py::test_patch",
         ],
     )
