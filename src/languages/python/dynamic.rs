@@ -20,12 +20,13 @@ pub(super) fn is_dynamic_name(name: &str) -> bool {
     ) || takes_name(name)
 }
 
+/// Builtins that ask for an attribute by its name. Of those that are called by their own names the
+/// native collector tells which attributes these are.
+pub(super) const ASK: [&str; 4] = ["delattr", "getattr", "hasattr", "setattr"];
+
 /// Functions that reach just the name that they are given, if it is a literal.
 pub(super) fn takes_name(name: &str) -> bool {
-    matches!(
-        name,
-        "getattr" | "setattr" | "hasattr" | "delattr" | "attrgetter" | "methodcaller"
-    )
+    ASK.contains(&name) || matches!(name, "attrgetter" | "methodcaller")
 }
 
 /// Attributes, of any object, that hold or find whatever names there are.
@@ -214,12 +215,10 @@ impl Generated<'_> {
     }
 
     pub(super) fn looks_up(self) -> bool {
-        if self.by == Spelling::Met {
-            return false;
-        }
-        let is_builtin = matches!(self.name, "vars" | "dir" | "getattr");
-        let asks = matches!(self.name, "hasattr" | "setattr" | "delattr");
-        looks_up(self.name) && (self.is_loaded() || !is_builtin) || asks && self.is_loaded()
+        let asks = ASK.contains(&self.name);
+        let is_builtin = asks || matches!(self.name, "vars" | "dir");
+        let does = asks || looks_up(self.name);
+        does && self.is_got() && (self.is_loaded() || !is_builtin)
     }
 }
 

@@ -373,8 +373,8 @@ def unobserved(function, *arguments):
 
 
 def watcher(function):
-    """Like `guard`, for observations of the program: does nothing for the agent's own actions,
-    or when nothing is collected any more. What `function` answers is `None` then, too."""
+    """Like `guard`, for observations of the program: does nothing, and answers `None`, for the
+    agent's own actions, or when nothing is collected any more."""
 
     def watching(*arguments):
         thread = _thread_id()

@@ -4,8 +4,8 @@
 use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 
-use crate::codes;
 use crate::ffi::*;
+use crate::{codes, frames};
 
 /// Which of them answers with what has the name.
 const GETTER: usize = 0;
@@ -45,8 +45,8 @@ const DEFINITION: isize = 16;
 const BOUND: isize = 24;
 const MODULE: isize = 32;
 
-/// Calls `callback(name, is_got)` from now on whenever code of the project asks for a name that was not
-/// told in this epoch; if it answers with `True`, the name was told. A second call replaces the
+/// Calls `callback(name, is_got)` from now on whenever code of the project asks for a name that was
+/// not told in this epoch; if it answers with `True`, the name was told. A second call replaces the
 /// callback. `Some(false)` if the functions in `builtins` are others than known, and nothing is
 /// replaced; `None` with an exception.
 pub unsafe fn watch(callback: Ref, builtins: Ref) -> Option<bool> {
@@ -135,14 +135,7 @@ unsafe fn tell(object: Ref, name: Ref, at: usize) {
     if is_text && PySet_Contains(told, name) == 1 {
         return;
     }
-    let frame = PyEval_GetFrame();
-    if frame.is_null() || PyInterpreterState_Get() != PyInterpreterState_Main() {
-        return;
-    }
-    let code = PyFrame_GetCode(frame);
-    let is_ours = codes::is_of_project(code);
-    Py_DecRef(code);
-    if !is_ours {
+    if !frames::is_project_asking() {
         return;
     }
     with_error_aside(|| {

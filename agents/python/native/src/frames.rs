@@ -137,14 +137,7 @@ unsafe extern "C" fn set(object: Ref, value: Ref, closure: *mut c_void) -> c_int
 
 /// Calls back if code of the project asks.
 unsafe fn tell(object: Ref, _: Ref, watched: &Watched) {
-    let reader = PyEval_GetFrame();
-    if reader.is_null() || !is_main() {
-        return;
-    }
-    let code = PyFrame_GetCode(reader);
-    let is_ours = codes::is_of_project(code);
-    Py_DecRef(code);
-    if !is_ours {
+    if !is_project_asking() {
         return;
     }
     with_error_aside(|| {
@@ -181,6 +174,18 @@ unsafe fn tell_of_any(callback: Ref, object: Ref, found: Ref) {
         call(callback, object, found);
         PyErr_Clear();
     });
+}
+
+/// Whether the code that runs now, in the main interpreter, is the project's.
+pub unsafe fn is_project_asking() -> bool {
+    let frame = PyEval_GetFrame();
+    if frame.is_null() || !is_main() {
+        return false;
+    }
+    let code = PyFrame_GetCode(frame);
+    let is_ours = codes::is_of_project(code);
+    Py_DecRef(code);
+    is_ours
 }
 
 unsafe fn is_main() -> bool {

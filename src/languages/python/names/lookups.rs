@@ -9,7 +9,7 @@ use super::uses::{Reaching, part_of};
 use crate::languages::name_hash;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{
-    is_benign_dunder, is_watched_attribute, is_wide_attribute,
+    ASK, is_benign_dunder, is_watched_attribute, is_wide_attribute,
 };
 use crate::languages::python::walk::{RED_ZONE, STACK};
 
@@ -36,9 +36,7 @@ impl Reaching {
     /// alone.
     pub(super) fn call_arguments(&mut self, call: &ast::ExprCall) {
         let asks = match &*call.func {
-            Expr::Name(name) => {
-                matches!(&*name.id, "getattr" | "hasattr" | "setattr" | "delattr").then_some(false)
-            }
+            Expr::Name(name) => ASK.contains(&&*name.id).then_some(false),
             Expr::Attribute(method) => {
                 let is_fixture =
                     matches!(&*method.value, Expr::Name(name) if name.id == asked::MONKEYPATCH);
@@ -147,9 +145,7 @@ impl Reaching {
         };
         match &*call.func {
             Expr::Name(name) => match &*name.id {
-                "getattr" | "hasattr" | "setattr" | "delattr" => {
-                    args.get(1).is_some_and(is_spelled)
-                }
+                asked if ASK.contains(&asked) => args.get(1).is_some_and(is_spelled),
                 // Without arguments these are about where they stand.
                 "vars" | "dir" => args.is_empty() && call.arguments.keywords.is_empty(),
                 "attrgetter" => args.iter().all(is_spelled),

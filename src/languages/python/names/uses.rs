@@ -16,9 +16,9 @@ use super::stdlib::is_builtin;
 use crate::languages::name_hash;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{
-    DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_watched_attribute, is_watched_import,
-    is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_any, reads_annotations,
-    reads_docstrings,
+    ASK, DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_watched_attribute,
+    is_watched_import, is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_any,
+    reads_annotations, reads_docstrings,
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
@@ -28,10 +28,6 @@ use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
 /// Builtins that make or run generated code. The native collector tells what such code spells
 /// if they are called by their names.
 const RUN_GENERATED: [&str; 3] = ["compile", "eval", "exec"];
-
-/// Builtins that ask for an attribute by its name. Of those that are called by their own names the
-/// native collector tells which attributes these are.
-const ASK: [&str; 4] = ["delattr", "getattr", "hasattr", "setattr"];
 
 /// Stands among the names that code loads for one that it only calls.
 fn marked(called: &str) -> String {
