@@ -1,5 +1,6 @@
 //! The part of CPython's C API that the helper uses.
 
+use std::borrow::Cow;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
@@ -226,6 +227,11 @@ impl<T> Global<T> {
 
 /// (major, minor, patch) of the running interpreter.
 pub fn version() -> (u32, u32, u32) {
+    static VERSION: std::sync::OnceLock<(u32, u32, u32)> = std::sync::OnceLock::new();
+    *VERSION.get_or_init(read_version)
+}
+
+fn read_version() -> (u32, u32, u32) {
     // SAFETY: a static, terminated text.
     let text = unsafe { CStr::from_ptr(Py_GetVersion()) }.to_bytes();
     let mut numbers = text
@@ -326,10 +332,16 @@ pub unsafe fn list_of(numbers: &[u32]) -> Ref {
 /// The bytes of a text: UTF-8, with surrogates of undecodable bytes turned back into these
 /// bytes. `None`, without an exception, if it cannot be encoded.
 pub unsafe fn text_bytes(text: Ref) -> Option<Vec<u8>> {
+    text_of(text).map(Cow::into_owned)
+}
+
+/// The same, mostly without a copy: the text must stay alive as long as what is returned.
+pub unsafe fn text_of<'a>(text: Ref) -> Option<Cow<'a, [u8]>> {
     let mut size = 0;
     let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
     if !utf8.is_null() {
-        return Some(std::slice::from_raw_parts(utf8.cast(), size as usize).to_vec());
+        let bytes = std::slice::from_raw_parts(utf8.cast(), size as usize);
+        return Some(Cow::Borrowed(bytes));
     }
     for errors in [c"surrogateescape", c"surrogatepass"] {
         PyErr_Clear();
@@ -338,7 +350,7 @@ pub unsafe fn text_bytes(text: Ref) -> Option<Vec<u8>> {
             let start = PyBytes_AsString(bytes).cast();
             let copy = std::slice::from_raw_parts(start, PyBytes_Size(bytes) as usize).to_vec();
             Py_DecRef(bytes);
-            return Some(copy);
+            return Some(Cow::Owned(copy));
         }
     }
     PyErr_Clear();

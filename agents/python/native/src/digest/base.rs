@@ -1,8 +1,6 @@
 //! The objects of an earlier taking, each by the position that held it there. Later takings of a
 //! few cells name them alike, so that their values are those of a taking of all cells.
 
-use std::collections::HashMap;
-
 use super::classes::{is_text, type_name};
 use super::graph::Label;
 use super::hash::{ByAddress, Digest};
@@ -14,7 +12,7 @@ use crate::watch;
 pub struct Base {
     objects: ByAddress<Known>,
     /// Immutable values: the first position that holds them.
-    alike: HashMap<usize, Digest>,
+    alike: ByAddress<Digest>,
 }
 
 struct Known {
@@ -27,7 +25,7 @@ struct Known {
 static BASE: Global<Option<Base>> = Global::new(None);
 
 /// Keeps the names of all objects that a taking has reached.
-pub unsafe fn keep(walk: &Walk, names: &[Digest], alike: HashMap<usize, Digest>) {
+pub unsafe fn keep(walk: &Walk, names: &[Digest], alike: ByAddress<Digest>) {
     let mut objects = ByAddress::default();
     for (node, work) in walk.work.iter().enumerate() {
         if let Work::Object(object) = *work
@@ -82,7 +80,7 @@ pub unsafe fn unwatched(walk: &mut Walk) -> Vec<bool> {
     // in place.
     let is_quiet = |label| match label {
         Label::Attribute(name) | Label::Key(_, name) => unsafe {
-            is_text(name) && text_bytes(name).as_deref() == Some(b"pytestmark")
+            is_text(name) && text_of(name).as_deref() == Some(b"pytestmark")
         },
         Label::Part(name) => name == "keyword defaults",
         Label::Index(_) => false,

@@ -2,16 +2,14 @@
 //! its name, and its members are cells of their own. What is not where its
 //! name says is content like any other object.
 
-use std::collections::HashMap;
-
-use super::hash::{ByAddress, Digest, Hasher, of_text};
+use super::hash::{ByAddress, ByText, Digest, Hasher, of_text};
 use super::layout::{Layouts, TYPE_NAME};
 use crate::ffi::*;
 
 pub struct Names {
     layouts: &'static Layouts,
     /// The modules that were asked for, or all of them.
-    modules: HashMap<Vec<u8>, Option<Ref>>,
+    modules: ByText<Option<Ref>>,
     is_complete: bool,
     roots: Vec<(Vec<u8>, Ref)>,
     references: ByAddress<Option<Digest>>,
@@ -52,7 +50,7 @@ pub unsafe fn bound(dict: Ref) -> impl Iterator<Item = (Ref, Ref)> {
     entries(dict).filter(|(name, value)| unsafe {
         !(is_empty_dict(*value)
             && is_text(*name)
-            && text_bytes(*name).as_deref() == Some(b"__annotations__"))
+            && text_of(*name).as_deref() == Some(b"__annotations__"))
     })
 }
 
@@ -126,7 +124,7 @@ impl Names {
     pub fn new(layouts: &'static Layouts, roots: Vec<(Vec<u8>, Ref)>) -> Names {
         Names {
             layouts,
-            modules: HashMap::new(),
+            modules: ByText::default(),
             is_complete: false,
             roots,
             references: ByAddress::default(),

@@ -5,24 +5,13 @@ use super::classes::{bound, dict_of, entries, find, is_class, is_empty_dict, is_
 use super::graph::{Label, Why};
 use super::hash::{Digest, Hasher};
 use super::homes::is_described;
-use super::layout::{FunctionLayout, TYPE_BASES};
+use super::layout::{FunctionLayout, Layouts, TYPE_BASES};
 use super::roots::mark;
 use super::walk::{Content, Walk, Work};
-use super::{noise, sources};
+use super::{codes, noise};
 use crate::ffi::*;
 
 const HIDDEN: Why = Why::Said("function");
-
-/// A member of a code object; null without an exception if it has none.
-unsafe fn member(object: Ref, name: &std::ffi::CStr) -> Ref {
-    // A plain member: the object keeps it alive.
-    let value = PyObject_GetAttrString(object, name.as_ptr());
-    match value.is_null() {
-        true => PyErr_Clear(),
-        false => Py_DecRef(value),
-    }
-    value
-}
 
 pub unsafe fn function(object: Ref, content: &mut Content) {
     let Some(layout) = content.walk.layouts.function else {
@@ -64,14 +53,21 @@ pub unsafe fn function(object: Ref, content: &mut Content) {
 
 /// Documentation and annotations, where no cell of their own has them.
 unsafe fn description(function: Ref, layout: FunctionLayout, content: &mut Content) {
-    let (doc, is_annotated) = (made_doc(function, layout), is_annotated(function, layout));
+    let doc = held_doc(function, layout);
+    let level = writer(function, doc, layout, content.walk.layouts);
+    let doc = match level {
+        Some(_) => std::ptr::null_mut(),
+        None => doc,
+    };
+    let is_annotated = is_annotated(function, layout);
     let [has_doc, has_annotations] = match doc.is_null() && !is_annotated {
         true => [true; 2],
         false => is_described(function, layout, content.walk),
     };
     let doc = if has_doc { std::ptr::null_mut() } else { doc };
     content.child(Label::Part("documentation"), doc);
-    content.hasher.word(level(function, layout));
+    // Who reads the documentation reads that of this function: another one is another value.
+    content.hasher.word(level.unwrap_or_default());
     let is_own = is_annotated && !has_annotations;
     content.hasher.word(u64::from(is_own));
     if is_own {
@@ -85,21 +81,12 @@ const AGENT: &[u8] = b"*agent/";
 const LIBRARY: &[u8] = b"*library/";
 const SITE: &[u8] = b"*site/";
 
-/// The place that a file is in.
-fn place_of<'w>(file: &[u8], walk: &'w Walk) -> Option<&'w (Vec<u8>, Vec<u8>)> {
-    let mut places = walk.places.iter();
-    places.find(|(prefix, _)| file.starts_with(prefix))
-}
-
-unsafe fn is_in(code: Ref, place: &[u8], walk: &Walk) -> bool {
-    let file = member(code, c"co_filename");
-    is_text(file)
-        && text_bytes(file)
-            .is_some_and(|file| place_of(&file, walk).is_some_and(|(_, text)| text == place))
+unsafe fn is_in(code: Ref, place: &[u8], walk: &mut Walk) -> bool {
+    codes::file(code, walk).is_some_and(|file| file.place.as_deref() == Some(place))
 }
 
 /// Whether a function of Python code stands in such a library.
-pub unsafe fn is_of_library(function: Ref, walk: &Walk) -> bool {
+pub unsafe fn is_of_library(function: Ref, walk: &mut Walk) -> bool {
     match walk.layouts.function {
         Some(layout) if (*function).kind == &raw mut PyFunction_Type => {
             is_in(word(function, layout.code) as Ref, LIBRARY, walk)
@@ -111,7 +98,8 @@ pub unsafe fn is_of_library(function: Ref, walk: &Walk) -> bool {
 /// What a wrapper of the agent does is none of the program's state; the
 /// function that it wraps for the program is.
 unsafe fn of_agent(cells: Ref, code: Ref, content: &mut Content) {
-    content.child(Label::Part("name"), member(code, c"co_name"));
+    let name = codes::name(code, content.walk.layouts);
+    content.child(Label::Part("name"), name);
     if cells.is_null() || (*cells).kind != &raw mut PyTuple_Type {
         return;
     }
@@ -120,7 +108,7 @@ unsafe fn of_agent(cells: Ref, code: Ref, content: &mut Content) {
         return content.fail(HIDDEN);
     };
     for at in 0..PyTuple_Size(cells).min(PyTuple_Size(names)) {
-        if text_bytes(PyTuple_GetItem(names, at)).as_deref() == Some(b"function") {
+        if text_of(PyTuple_GetItem(names, at)).as_deref() == Some(b"function") {
             content.child(Label::Part("function"), PyTuple_GetItem(cells, at));
         }
     }
@@ -131,20 +119,18 @@ unsafe fn closure(cells: Ref, code: Ref, content: &mut Content) {
     if cells.is_null() || (*cells).kind != &raw mut PyTuple_Type {
         return content.hasher.word(0);
     }
-    let names = PyObject_GetAttrString(code, c"co_freevars".as_ptr());
-    let names = content.walk.keep(names);
-    let file = member(code, c"co_filename");
-    let of_functools = is_text(file)
-        && text_bytes(file)
-            .is_some_and(|file| file.ends_with(b"functools.py") || file == b"<frozen functools>");
+    let mut names = None;
+    if codes::file(code, content.walk).is_some_and(|file| file.is_functools) {
+        let free = PyObject_GetAttrString(code, c"co_freevars".as_ptr());
+        names = content.walk.keep(free);
+    }
     for at in 0..PyTuple_Size(cells) {
         let (cell, mut skip) = (PyTuple_GetItem(cells, at), false);
-        if of_functools
-            && let Some(names) = names
+        if let Some(names) = names
             && at < PyTuple_Size(names)
         {
-            let name = text_bytes(PyTuple_GetItem(names, at)).unwrap_or_default();
-            skip = matches!(name.as_slice(), b"dispatch_cache" | b"cache_token");
+            let name = text_of(PyTuple_GetItem(names, at)).unwrap_or_default();
+            skip = matches!(name.as_ref(), b"dispatch_cache" | b"cache_token");
         }
         if !skip {
             content.child(Label::Index(at as u32), cell);
@@ -163,33 +149,19 @@ unsafe fn reference(code: Ref, walk: &mut Walk) -> Option<Digest> {
     found
 }
 
-unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
-    let (file, name) = (member(code, c"co_filename"), member(code, c"co_name"));
-    if !is_text(file) || !is_text(name) {
+unsafe fn find_reference(code: Ref, walk: &mut Walk) -> Option<Digest> {
+    let (file, name) = (codes::file(code, walk)?, codes::name(code, walk.layouts));
+    if !is_text(name) {
         return None;
     }
-    let (file, name) = (text_bytes(file)?, text_bytes(name)?);
-    let line = PyObject_GetAttrString(code, c"co_firstlineno".as_ptr());
-    if line.is_null() {
-        PyErr_Clear();
-        return None;
-    }
-    let first = PyLong_AsLong(line);
-    Py_DecRef(line);
-    let ordinal = sources::ordinal(&file, &name, first as u32)?;
-    let mut hasher = Hasher::new("code");
-    let place = place_of(&file, walk);
-    match place {
-        Some((prefix, text)) => {
-            hasher.bytes(text);
-            hasher.bytes(&file[prefix.len()..]);
-        }
-        None => hasher.bytes(&file),
-    }
+    let name = text_of(name)?;
+    let line = codes::first_line(code, walk.layouts)?;
+    let ordinal = file.source.as_ref()?.ordinal(&name, line)?;
+    let mut hasher = file.start.clone();
     hasher.bytes(&name);
     hasher.word(u64::from(ordinal));
     // That of an installed package changes with the package only.
-    if !place.is_some_and(|(_, text)| text == LIBRARY || text == SITE) {
+    if ![Some(LIBRARY), Some(SITE)].contains(&file.place.as_deref()) {
         signature(code, &mut hasher)?;
     }
     Some(hasher.finish())
@@ -198,21 +170,10 @@ unsafe fn find_reference(code: Ref, walk: &Walk) -> Option<Digest> {
 /// Whether a docstring stands in the constants, from 3.14 on.
 const HAS_DOCSTRING: i64 = 0x400_0000;
 
-unsafe fn number(code: Ref, name: &std::ffi::CStr) -> Option<i64> {
-    let value = PyObject_GetAttrString(code, name.as_ptr());
-    if value.is_null() {
-        PyErr_Clear();
-        return None;
-    }
-    let found = PyLong_AsLong(value) as i64;
-    Py_DecRef(value);
-    Some(found)
-}
-
 /// How the function can be called, and whether it is a generator or coroutine.
 unsafe fn signature(code: Ref, hasher: &mut Hasher) -> Option<()> {
     const STARRED: [i64; 2] = [4, 8];
-    let number = |name| unsafe { number(code, name) };
+    let number = |name| unsafe { codes::number(code, name) };
     let flags = number(c"co_flags")? & !HAS_DOCSTRING;
     let (positional, by_keyword) = (number(c"co_argcount")?, number(c"co_kwonlyargcount")?);
     for value in [
@@ -238,18 +199,18 @@ unsafe fn signature(code: Ref, hasher: &mut Hasher) -> Option<()> {
 
 /// What a code object does, without where it stands.
 pub unsafe fn code(object: Ref, content: &mut Content) {
-    let text = |name| unsafe {
-        let value = member(object, name);
-        if is_text(value) {
-            text_bytes(value).unwrap_or_default()
-        } else {
-            Vec::new()
-        }
+    let text = |value| unsafe {
+        let text = if is_text(value) { text_of(value) } else { None };
+        text.unwrap_or_default()
     };
+    let layouts = content.walk.layouts;
+    let (file, name) = (
+        codes::file_name(object, layouts),
+        codes::name(object, layouts),
+    );
     // `attrs` begins a hash with that of the class's name as text, which is
     // another one in each process.
-    let is_seeded =
-        text(c"co_name") == b"__hash__" && text(c"co_filename").starts_with(b"<attrs generated ");
+    let is_seeded = *text(name) == *b"__hash__" && text(file).starts_with(b"<attrs generated ");
     for name in [
         c"co_code",
         c"co_consts",
@@ -302,14 +263,18 @@ pub unsafe fn annotations(function: Ref, content: &mut Content) {
 
 /// The documentation of a function if it is not the text in its code, nor that of the function
 /// that it wraps: None, or what somebody has set. The agent tells who reads the others.
-pub unsafe fn made_doc(function: Ref, layout: FunctionLayout) -> Ref {
-    let doc = match word(function, layout.doc) as Ref {
-        doc if doc.is_null() => &raw mut _Py_NoneStruct,
-        doc => doc,
-    };
-    match writer(function, doc, layout) {
+pub unsafe fn made_doc(function: Ref, layout: FunctionLayout, layouts: &Layouts) -> Ref {
+    let doc = held_doc(function, layout);
+    match writer(function, doc, layout, layouts) {
         Some(_) => std::ptr::null_mut(),
         None => doc,
+    }
+}
+
+unsafe fn held_doc(function: Ref, layout: FunctionLayout) -> Ref {
+    match word(function, layout.doc) as Ref {
+        doc if doc.is_null() => &raw mut _Py_NoneStruct,
+        doc => doc,
     }
 }
 
@@ -318,10 +283,15 @@ const MOST_WRAPPERS: u64 = 16;
 
 /// The function whose code has this documentation: 0 is the function itself, 1 the one that it
 /// wraps, and so on.
-unsafe fn writer(function: Ref, doc: Ref, layout: FunctionLayout) -> Option<u64> {
+unsafe fn writer(
+    function: Ref,
+    doc: Ref,
+    layout: FunctionLayout,
+    layouts: &Layouts,
+) -> Option<u64> {
     let mut function = function;
     for level in 0..=MOST_WRAPPERS {
-        if doc == written_doc(word(function, layout.code) as Ref) {
+        if doc == written_doc(word(function, layout.code) as Ref, layouts) {
             return Some(level);
         }
         let dict = _PyObject_GetDictPtr(function);
@@ -336,20 +306,11 @@ unsafe fn writer(function: Ref, doc: Ref, layout: FunctionLayout) -> Option<u64>
     None
 }
 
-/// Who reads the documentation reads that of this function: another one is another value.
-unsafe fn level(function: Ref, layout: FunctionLayout) -> u64 {
-    let doc = match word(function, layout.doc) as Ref {
-        doc if doc.is_null() => &raw mut _Py_NoneStruct,
-        doc => doc,
-    };
-    writer(function, doc, layout).unwrap_or_default()
-}
-
 /// What a new function with this code has for documentation.
-unsafe fn written_doc(code: Ref) -> Ref {
-    let constants = member(code, c"co_consts");
-    let has =
-        version().1 < 14 || number(code, c"co_flags").is_none_or(|at| at & HAS_DOCSTRING != 0);
+unsafe fn written_doc(code: Ref, layouts: &Layouts) -> Ref {
+    let constants = codes::constants(code, layouts);
+    let flags = || unsafe { codes::number(code, c"co_flags") };
+    let has = version().1 < 14 || flags().is_none_or(|at| at & HAS_DOCSTRING != 0);
     let is_tuple = !constants.is_null() && (*constants).kind == &raw mut PyTuple_Type;
     if has && is_tuple && PyTuple_Size(constants) > 0 {
         let first = PyTuple_GetItem(constants, 0);
@@ -381,7 +342,7 @@ pub unsafe fn class(object: Ref, content: &mut Content) {
         return content.fail(Why::Type(object));
     }
     content.entries(bound(dict).filter(|(name, _)| unsafe {
-        !(is_text(*name) && noise::is_member(&text_bytes(*name).unwrap_or_default()))
+        !(is_text(*name) && noise::is_member(&text_of(*name).unwrap_or_default()))
     }));
 }
 

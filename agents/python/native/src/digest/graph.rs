@@ -4,7 +4,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::hash::{Digest, Hasher};
+use super::hash::{Digest, Digests, Hasher};
 use crate::ffi::*;
 
 /// A cycle costs rounds times members; beyond this it is opaque.
@@ -199,7 +199,7 @@ impl Graph {
     }
 
     fn combine(&self, node: u32, local: Digest, digests: &[Digest]) -> Digest {
-        let mut hasher = Hasher::new("");
+        let mut hasher = const { Hasher::new("") };
         hasher.digest(local);
         let edges = self.edges_of(node);
         if self.nodes[node as usize].unordered {
@@ -229,7 +229,7 @@ impl Graph {
         for node in members {
             digests[*node as usize] = local(self, *node);
         }
-        let colours = |digests: &[Digest]| -> HashSet<Digest> {
+        let colours = |digests: &[Digest]| -> Digests {
             members.iter().map(|node| digests[*node as usize]).collect()
         };
         let mut count = colours(digests).len();
@@ -295,7 +295,7 @@ impl Graph {
                     members.sort_unstable_by_key(|(value, _)| *value);
                 }
                 for at in 0..edges.len() {
-                    let mut hasher = Hasher::new("position");
+                    let mut hasher = const { Hasher::new("position") };
                     hasher.digest(names[node as usize]);
                     let to = match members.get(at) {
                         // Equal members are told apart by chance, so that no
@@ -364,7 +364,7 @@ fn write_label(hasher: &mut Hasher, label: Label) {
     match label {
         Label::Part(name) => hasher.bytes(name.as_bytes()),
         // SAFETY: labels hold objects that live as long as the taking.
-        Label::Attribute(name) => hasher.bytes(&unsafe { text_bytes(name) }.unwrap_or_default()),
+        Label::Attribute(name) => hasher.bytes(&unsafe { text_of(name) }.unwrap_or_default()),
         Label::Index(at) => hasher.word(u64::from(at)),
         Label::Key(digest, _) => hasher.word(digest),
     }

@@ -9,7 +9,7 @@ pub struct Hasher([u64; 4]);
 
 impl Hasher {
     /// `tag` tells what kind of thing is hashed.
-    pub fn new(tag: &str) -> Hasher {
+    pub const fn new(tag: &str) -> Hasher {
         let mut hasher = Hasher([
             0x736f_6d65_7073_6575,
             0x646f_7261_6e64_6f6d ^ 0xee,
@@ -21,30 +21,26 @@ impl Hasher {
     }
 
     #[inline]
-    pub fn word(&mut self, word: u64) {
+    pub const fn word(&mut self, word: u64) {
         self.0[3] ^= word;
         self.round();
         self.0[0] ^= word;
     }
 
-    pub fn bytes(&mut self, bytes: &[u8]) {
+    pub const fn bytes(&mut self, bytes: &[u8]) {
         self.word(bytes.len() as u64);
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            self.word(
-                chunk
-                    .iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-            );
+        let mut rest = bytes;
+        while let Some((chunk, more)) = rest.split_first_chunk() {
+            self.word(u64::from_le_bytes(*chunk));
+            rest = more;
         }
-        let rest = chunks.remainder();
-        if !rest.is_empty() {
-            self.word(
-                rest.iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-            );
+        if let Some((last, first)) = rest.split_last() {
+            let (mut word, mut rest) = (*last as u64, first);
+            while let Some((last, first)) = rest.split_last() {
+                word = word << 8 | *last as u64;
+                rest = first;
+            }
+            self.word(word);
         }
     }
 
@@ -64,7 +60,7 @@ impl Hasher {
     }
 
     #[inline]
-    fn round(&mut self) {
+    const fn round(&mut self) {
         let [mut a, mut b, mut c, mut d] = self.0;
         a = a.wrapping_add(b);
         b = b.rotate_left(13) ^ a;
@@ -87,7 +83,7 @@ pub fn of_text(tag: &str, text: &[u8]) -> Digest {
     hasher.finish()
 }
 
-/// Hashes addresses for tables: one multiplication.
+/// Hashes addresses, names and digests for tables: one multiplication for each word.
 #[derive(Default)]
 pub struct AddressHasher(u64);
 
@@ -97,9 +93,13 @@ impl std::hash::Hasher for AddressHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.write_u64(u64::from_le_bytes(chunk.try_into().unwrap_or_default()));
         }
+        let rest = chunks.remainder().iter();
+        let rest = rest.fold(1, |word, byte| word << 8 | u64::from(*byte));
+        self.write_u64(rest);
     }
 
     fn write_u64(&mut self, word: u64) {
@@ -112,5 +112,7 @@ impl std::hash::Hasher for AddressHasher {
     }
 }
 
-pub type ByAddress<T> =
-    std::collections::HashMap<usize, T, std::hash::BuildHasherDefault<AddressHasher>>;
+type Build = std::hash::BuildHasherDefault<AddressHasher>;
+pub type ByAddress<T> = std::collections::HashMap<usize, T, Build>;
+pub type ByText<T> = std::collections::HashMap<Vec<u8>, T, Build>;
+pub type Digests = std::collections::HashSet<Digest, Build>;

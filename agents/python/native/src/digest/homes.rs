@@ -1,27 +1,26 @@
 //! Which functions have cells of their own for documentation and annotations:
 //! those that stand where their module and qualified name say.
 
-use std::collections::HashMap;
-
 use super::classes::{dict_of, entries, is_class, is_text, module_name};
 use super::functions::{behind, made_doc};
+use super::hash::ByText;
 use super::layout::FunctionLayout;
 use super::noise;
 use super::walk::Walk;
 use crate::ffi::*;
 
 /// By name: functions, properties and classes of a module or class.
-type Members = HashMap<Vec<u8>, Ref>;
+type Members = ByText<Ref>;
 
 /// By module and qualified name of the holder; None if that is elsewhere.
-pub type Homes = HashMap<Vec<u8>, Option<Members>>;
+pub type Homes = ByText<Option<Members>>;
 
 /// Whether cells have a function's documentation, and its annotations. Those
 /// that `functools.wraps` copied are the same objects.
 pub unsafe fn is_described(function: Ref, layout: FunctionLayout, walk: &mut Walk) -> [bool; 2] {
     let text = |offset| unsafe {
         let text = word(function, offset) as Ref;
-        is_text(text).then(|| text_bytes(text)).flatten()
+        is_text(text).then(|| text_of(text)).flatten()
     };
     let (Some(module), Some(name)) = (text(layout.module), text(layout.qualified_name)) else {
         return [false; 2];
@@ -41,9 +40,9 @@ pub unsafe fn is_described(function: Ref, layout: FunctionLayout, walk: &mut Wal
         return [doc != 0 && doc == word(function, layout.doc), false];
     }
     let of_module = word(other, layout.module) as Ref;
-    let is_of_module = is_text(of_module) && text_bytes(of_module).as_ref() == Some(&module);
+    let is_of_module = is_text(of_module) && text_of(of_module).as_ref() == Some(&module);
     if doc == 0 && is_of_module {
-        doc = made_doc(other, layout) as usize;
+        doc = made_doc(other, layout, walk.layouts) as usize;
     }
     let none = (&raw mut _Py_NoneStruct) as usize;
     let is_same = |offset| unsafe {
@@ -89,7 +88,7 @@ unsafe fn members(module: &[u8], holder: &[u8], walk: &mut Walk) -> Option<Membe
         }
         dict_of(class)
     };
-    let mut found = Members::new();
+    let mut found = Members::default();
     for (key, value) in entries(dict) {
         let counts = is_text(key)
             && (is_class(value)

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_int, c_long, c_void};
 
+use super::codes::CodeLayout;
 use crate::abilities::{Abilities, abilities};
 use crate::content::{self, FIRST_ADDRESS, Reader};
 use crate::ffi::*;
@@ -35,6 +36,7 @@ pub struct Layouts {
     /// Whether the names of inline attributes are where we think.
     pub names: bool,
     pub function: Option<FunctionLayout>,
+    pub code: Option<CodeLayout>,
     /// The qualified name in a class.
     pub class_name: Option<isize>,
     /// Its last part.
@@ -93,6 +95,9 @@ function.__doc__ = doc = 'the doc'
 function.__module__ = module = 'the module'
 function.__annotations__ = annotations = {'a': 'b'}
 code = function.__code__
+made_code = code.replace(co_filename='the file', co_name='the code', co_firstlineno=7654321)
+other_code = code.replace(co_firstlineno=1234567)
+code_file, code_name, code_constants = made_code.co_filename, made_code.co_name, made_code.co_consts
 defaults = function.__defaults__
 keyword_defaults = function.__kwdefaults__
 closure = function.__closure__
@@ -126,6 +131,7 @@ unsafe fn probe(abilities: Abilities) -> Layouts {
         abilities,
         names: false,
         function: None,
+        code: None,
         class_name: None,
         short_name: None,
         property: None,
@@ -172,6 +178,15 @@ unsafe fn fill(found: &mut Layouts, get: &dyn Fn(&CStr) -> Ref) {
             name: function(c"name")?,
             qualified_name: function(c"qualified_name")?,
             module: function(c"module")?,
+        })
+    })();
+    found.code = (|| {
+        Some(CodeLayout {
+            file: at(c"made_code", c"code_file")?,
+            name: at(c"made_code", c"code_name")?,
+            constants: at(c"made_code", c"code_constants")?,
+            first_line: number_in(get(c"made_code"), 7_654_321)
+                .filter(|at| Some(*at) == number_in(get(c"other_code"), 1_234_567))?,
         })
     })();
     found.class_name = at(c"Plain", c"class_name");
@@ -240,6 +255,17 @@ unsafe fn offset_of(holder: Ref, held: usize) -> Option<isize> {
     (2..size / 8)
         .map(|at| at * 8)
         .find(|at| unsafe { word(holder, *at) } == held)
+}
+
+/// Where in `holder` a number of 32 bits is.
+unsafe fn number_in(holder: Ref, held: u32) -> Option<isize> {
+    if holder.is_null() {
+        return None;
+    }
+    let size = type_object::basicsize((*holder).kind);
+    (4..size / 4)
+        .map(|at| at * 4)
+        .find(|at| unsafe { *holder.cast::<u8>().offset(*at).cast::<u32>() } == held)
 }
 
 unsafe fn entry_of(dict: Ref) -> Option<(Ref, Ref)> {

@@ -3,6 +3,7 @@
 
 mod base;
 mod classes;
+mod codes;
 mod functions;
 mod graph;
 mod hash;
@@ -16,14 +17,13 @@ mod roots;
 mod sources;
 mod walk;
 
-use std::collections::HashMap;
 use std::ptr::null_mut;
 
 use crate::ffi::*;
 use classes::Names;
 pub use classes::dict_of;
 use graph::{Graph, Why};
-use hash::{Digest, Hasher};
+use hash::{ByAddress, Digest, Hasher};
 use layout::NoCollection;
 use roots::{Cell, Key, Taking};
 use walk::{Target, Walk};
@@ -84,7 +84,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     let graph = &mut taking.walk.graph;
     let names = graph.names(&positions, &values, &given);
     // Immutable constants that are one object: the first that holds it.
-    let mut first: HashMap<usize, Digest> = HashMap::new();
+    let mut first: ByAddress<Digest> = ByAddress::default();
     for cell in taking.cells.iter().filter(|cell| cell.alike != 0) {
         first.entry(cell.alike).or_insert(cell.position);
     }
@@ -99,7 +99,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     };
     let marks = &taking.walk.marks;
     let sharing = graph.fold(&|graph, node| {
-        let mut hasher = Hasher::new("identity");
+        let mut hasher = const { Hasher::new("identity") };
         hasher.digest(values[node as usize]);
         if graph.nodes[node as usize].has_identity {
             hasher.digest(names[node as usize]);
@@ -110,7 +110,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         hasher.finish()
     });
     let all = PyDict_New();
-    let mut libraries: HashMap<usize, Result<Hasher, String>> = HashMap::new();
+    let mut libraries: ByAddress<Result<Hasher, String>> = ByAddress::default();
     for cell in &taking.cells {
         let shared = match cell.alike {
             0 => [0, 0],
@@ -120,7 +120,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
             Target::Plain(digest) => Ok((digest, shared)),
             Target::Node(node) if graph.is_opaque(node) => Err(explanation(graph, node)),
             Target::Node(node) => {
-                let mut hasher = Hasher::new("sharing");
+                let mut hasher = const { Hasher::new("sharing") };
                 hasher.digest(sharing[node as usize]);
                 hasher.digest(shared);
                 Ok((values[node as usize], hasher.finish()))

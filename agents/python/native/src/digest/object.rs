@@ -65,7 +65,7 @@ unsafe fn base(object: Ref, shape: &Shape, content: &mut Content) {
         Kind::Module => {
             let globals = bound(PyModule_GetDict(object));
             content.entries(globals.filter(|(name, _)| unsafe {
-                !(is_text(*name) && noise::is_global(&text_bytes(*name).unwrap_or_default()))
+                !(is_text(*name) && noise::is_global(&text_of(*name).unwrap_or_default()))
             }));
         }
         Kind::Function => functions::function(object, content),
@@ -116,7 +116,7 @@ unsafe fn slot_or_attribute(shape: &Shape, name: Ref, value: Ref, content: &mut 
         content.child(Label::Part("name"), name);
         return content.child(Label::Part("value"), value);
     }
-    let text = text_bytes(name).unwrap_or_default();
+    let text = text_of(name).unwrap_or_default();
     if shape.kind == Kind::Function && noise::is_of_function(&text) {
         return;
     }
@@ -151,7 +151,7 @@ unsafe fn named(object: Ref, walk: &mut Walk) -> Ref {
             if pair[0] >= FIRST_ADDRESS
                 && is_text(name)
                 && is_text(value)
-                && text_bytes(name).as_deref() == Some(b"name")
+                && text_of(name).as_deref() == Some(b"name")
             {
                 return value;
             }

@@ -1,5 +1,7 @@
 //! What the agent asks about, and the cells that this has.
 
+use std::borrow::Cow;
+
 use super::classes::{bound, dict_of, entries, is_class, is_module, is_text, module_name};
 use super::functions::{behind, is_annotated, made_doc};
 use super::hash::{Digest, Hasher};
@@ -147,6 +149,8 @@ pub struct Cell {
 pub struct Taking {
     pub walk: Walk,
     pub labels: Vec<Vec<u8>>,
+    /// For each label, what begins the digest of a position there.
+    starts: Vec<Hasher>,
     /// For each label, the root of which its cells are one.
     pub one_of: Vec<Option<usize>>,
     pub cells: Vec<Cell>,
@@ -157,15 +161,14 @@ impl Taking {
         Taking {
             walk,
             labels: Vec::new(),
+            starts: Vec::new(),
             one_of: Vec::new(),
             cells: Vec::new(),
         }
     }
 
     pub unsafe fn take(&mut self, root: Root) {
-        let number = self.labels.len();
-        self.labels.push(root.label.clone());
-        self.one_of.push(None);
+        let number = self.label(root.label.clone(), None);
         if let Some(library) = &root.library {
             self.take_library(number, &root, library);
         } else if is_module(root.object) {
@@ -177,14 +180,22 @@ impl Taking {
         }
     }
 
+    fn label(&mut self, label: Vec<u8>, one_of: Option<usize>) -> usize {
+        let mut start = Hasher::new("cell");
+        start.bytes(&label);
+        self.starts.push(start);
+        self.labels.push(label);
+        self.one_of.push(one_of);
+        self.labels.len() - 1
+    }
+
     fn add(&mut self, root: usize, key: Key, target: Target, alike: usize) {
-        let mut hasher = Hasher::new("cell");
-        hasher.bytes(&self.labels[root]);
+        let mut hasher = self.starts[root].clone();
         match key {
             // SAFETY: keys are alive during the taking.
-            Key::Text(text) => hasher.bytes(&unsafe { text_bytes(text) }.unwrap_or_default()),
+            Key::Text(text) => hasher.bytes(&unsafe { text_of(text) }.unwrap_or_default()),
             Key::Of(text, part) => {
-                hasher.bytes(&unsafe { text_bytes(text) }.unwrap_or_default());
+                hasher.bytes(&unsafe { text_of(text) }.unwrap_or_default());
                 hasher.bytes(part.as_bytes());
             }
             Key::Digest(digest) => hasher.digest(digest),
@@ -253,13 +264,13 @@ impl Taking {
                 };
                 let full = match is_of_module {
                     true => text.clone(),
-                    false => [qualified.as_slice(), b".", text.as_slice()].concat(),
+                    false => Cow::Owned([qualified.as_slice(), b".", &text].concat()),
                 };
                 let is_noise = match is_of_module {
                     true => noise::is_global(&text) || is_submodule(value, &name, &text),
                     false => noise::is_member(&text),
                 };
-                if is_noise || library.without.contains(&full) {
+                if is_noise || library.without.iter().any(|one| *one == *full) {
                     continue;
                 }
                 let target = self.walk.target(value);
@@ -271,13 +282,11 @@ impl Taking {
                     });
                 }
                 if is_class(value) && self.is_home(value, &name, &full) {
-                    let inner = self.labels.len();
-                    self.labels
-                        .push([root.label.as_slice(), b":", full.as_slice()].concat());
-                    self.one_of.push(Some(number));
+                    let label = [root.label.as_slice(), b":", &full].concat();
+                    let inner = self.label(label, Some(number));
                     let bases = Target::Plain(self.bases(value));
                     self.add(inner, Key::Bases, bases, 0);
-                    waiting.push((inner, value, full));
+                    waiting.push((inner, value, full.into_owned()));
                 }
             }
         }
@@ -308,11 +317,11 @@ impl Taking {
                 continue;
             }
             order.bytes(&text);
-            let is_taken = root.takes(&text) || text == REGISTERED && root.takes(BELOW);
+            let is_taken = root.takes(&text) || *text == *REGISTERED && root.takes(BELOW);
             if is_taken {
                 let target = self.walk.target(value);
                 // Whether a module's name is interned goes by who imported it.
-                let alike = if text == b"__module__" {
+                let alike = if *text == *b"__module__" {
                     0
                 } else {
                     mark(value)
@@ -321,7 +330,7 @@ impl Taking {
                 self.describe(number, key, value, &module);
             }
             if is_class(value) && (is_taken || root.takes(BELOW)) {
-                let inner = [name.as_slice(), b".", text.as_slice()].concat();
+                let inner = [name.as_slice(), b".", &text].concat();
                 if self.is_home(value, &module, &inner) {
                     classes.push((inner, value, is_taken));
                 }
@@ -419,7 +428,7 @@ impl Taking {
         }
         // `staticmethod` and `classmethod` have a copy of their own.
         let doc = match function == value {
-            true => made_doc(function, layout),
+            true => made_doc(function, layout, layouts),
             false => word(function, layout.doc) as Ref,
         };
         if !doc.is_null() {
@@ -496,11 +505,12 @@ unsafe fn is_submodule(value: Ref, package: &[u8], name: &[u8]) -> bool {
 }
 
 unsafe fn is_name(text: Ref, name: &[u8]) -> bool {
-    is_text(text) && text_bytes(text).as_deref() == Some(name)
+    is_text(text) && text_of(text).as_deref() == Some(name)
 }
 
-unsafe fn plain_text(key: Ref) -> Option<Vec<u8>> {
-    if is_text(key) { text_bytes(key) } else { None }
+/// Nothing drops keys while values are taken.
+unsafe fn plain_text<'a>(key: Ref) -> Option<Cow<'a, [u8]>> {
+    if is_text(key) { text_of(key) } else { None }
 }
 
 /// The address of an immutable value that is not shared by chance.

@@ -2,59 +2,94 @@
 //! belongs to. Its first line would tell, but moves with every edit above; the
 //! number of `def`s of that name above it does not.
 
-use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
 
+use super::hash::ByText;
 use crate::ffi::*;
 
-type Lines = HashMap<Vec<u8>, Vec<u32>>;
+/// The lines that begin a function, by its name.
+type Lines = ByText<Vec<u32>>;
+
+/// The functions that a source file defines.
+pub struct Source(Lines);
 
 /// Files are read once per process: the code that is loaded does not change
 /// with the file. None: it cannot be read.
-static FILES: Global<Option<HashMap<Vec<u8>, Option<Lines>>>> = Global::new(None);
+static FILES: Global<Option<ByText<Option<Rc<Source>>>>> = Global::new(None);
 
 /// Longer files are not read.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// How many definitions of `name` begin above `line`, or None if none begins
-/// at or below: code that was made otherwise.
-pub unsafe fn ordinal(file: &[u8], name: &[u8], line: u32) -> Option<u32> {
+unsafe extern "C" {
+    fn memchr(text: *const c_void, byte: c_int, size: usize) -> *mut c_void;
+}
+
+/// The source in a file; None if there is none.
+pub unsafe fn source(file: &[u8]) -> Option<Rc<Source>> {
     if file.is_empty() || file[0] == b'<' {
         return None;
     }
     let files = FILES.get().get_or_insert_default();
-    if !files.contains_key(file) {
-        files.insert(file.to_vec(), read(file));
+    if let Some(known) = files.get(file) {
+        return known.clone();
     }
-    let lines = files.get(file)?.as_ref()?.get(name)?;
-    let above = lines.partition_point(|at| *at < line);
-    (above < lines.len()).then_some(above as u32)
+    let found = read(file).map(Rc::new);
+    files.insert(file.to_vec(), found.clone());
+    found
 }
 
-fn read(file: &[u8]) -> Option<Lines> {
+impl Source {
+    /// How many definitions of `name` begin above `line`, or None if none begins
+    /// at or below: code that was made otherwise.
+    pub fn ordinal(&self, name: &[u8], line: u32) -> Option<u32> {
+        let lines = self.0.get(name)?;
+        let above = lines.partition_point(|at| *at < line);
+        (above < lines.len()).then_some(above as u32)
+    }
+}
+
+fn read(file: &[u8]) -> Option<Source> {
     use std::os::unix::ffi::OsStrExt as _;
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(file));
     let about = std::fs::metadata(path).ok()?;
     if !about.is_file() || about.len() > MOST_BYTES {
         return None;
     }
-    Some(definitions(&std::fs::read(path).ok()?))
+    Some(Source(definitions(&std::fs::read(path).ok()?)))
 }
 
-/// The lines that begin a function, by its name. Those in texts count too:
-/// only the order matters.
+/// Those in texts count too: only the order matters.
 fn definitions(source: &[u8]) -> Lines {
-    let mut found = Lines::new();
-    for (at, line) in lines(source).enumerate() {
-        let Some(name) = defined(line) else { continue };
-        found.entry(name.to_vec()).or_default().push(at as u32 + 1);
+    let mut found = Lines::default();
+    let (mut rest, mut number) = (source, 0);
+    // Python ends a line at `\n`, `\r\n` or `\r`.
+    let lone = find(b'\r', source).is_some() && !source.windows(2).any(|two| two == b"\r\n");
+    loop {
+        number += 1;
+        let end = match lone {
+            true => rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')),
+            false => find(b'\n', rest),
+        };
+        let line = &rest[..end.unwrap_or(rest.len())];
+        if let Some(name) = defined(line) {
+            match found.get_mut(name) {
+                Some(lines) => lines.push(number),
+                None => _ = found.insert(name.to_vec(), vec![number]),
+            }
+        }
+        match end {
+            Some(end) => rest = &rest[end + 1..],
+            None => return found,
+        }
     }
-    found
 }
 
-/// Python ends a line at `\n`, `\r\n` or `\r`.
-fn lines(source: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lone = source.contains(&b'\r') && !source.windows(2).any(|two| two == b"\r\n");
-    source.split(move |byte| *byte == b'\n' || lone && *byte == b'\r')
+/// Most of the time goes into looking for the ends of lines.
+fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    // SAFETY: it reads within the text, and returns null or an address there.
+    let found = unsafe { memchr(text.as_ptr().cast(), c_int::from(byte), text.len()) };
+    (!found.is_null()).then(|| found as usize - text.as_ptr() as usize)
 }
 
 fn defined(line: &[u8]) -> Option<&[u8]> {
@@ -64,8 +99,15 @@ fn defined(line: &[u8]) -> Option<&[u8]> {
         let blanks = rest.iter().take_while(|byte| is_blank(byte)).count();
         (blanks > 0).then_some(word.len() + blanks)
     };
-    let start = line.iter().take_while(|byte| is_blank(byte)).count();
-    let mut rest = &line[start..];
+    let mut rest = line;
+    while let Some(inner) = rest.strip_prefix(b"    ") {
+        rest = inner;
+    }
+    while let Some((first, inner)) = rest.split_first()
+        && is_blank(first)
+    {
+        rest = inner;
+    }
     if let Some(at) = after(rest, b"async") {
         rest = &rest[at..];
     }

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::classes::Names;
+use super::codes::File;
 use super::graph::{Edge, Graph, Label, Node, Why};
 use super::hash::{ByAddress, Digest, Hasher, of_text};
 use super::homes::Homes;
@@ -38,6 +39,8 @@ pub struct Walk {
     pub names: Names,
     pub places: Vec<(Vec<u8>, Vec<u8>)>,
     pub codes: ByAddress<Digest>,
+    /// By the text of its name.
+    pub files: ByAddress<Rc<File>>,
     pub homes: Homes,
     /// Immutable defaults of functions: their addresses, by node.
     pub marks: std::collections::HashMap<u32, Vec<usize>>,
@@ -76,7 +79,8 @@ impl Walk {
             names,
             places,
             codes: ByAddress::default(),
-            homes: Homes::new(),
+            files: ByAddress::default(),
+            homes: Homes::default(),
             marks: Default::default(),
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
@@ -146,7 +150,7 @@ impl Walk {
             _ if !shape.is_exact => None,
             Kind::Single => Some(of_text("single", super::classes::type_name(kind))),
             Kind::Bool | Kind::Int | Kind::Complex | Kind::Bytes => {
-                let mut hasher = Hasher::new("value");
+                let mut hasher = const { Hasher::new("value") };
                 scalar(object, shape.kind, &mut hasher);
                 Some(hasher.finish())
             }
@@ -235,7 +239,7 @@ impl Walk {
                 match work {
                     Work::Object(object) => object::read(object, &mut content),
                     Work::Pair(key, value) => {
-                        content.hasher = Hasher::new("entry");
+                        content.hasher = const { Hasher::new("entry") };
                         content.child(Label::Part("key"), key);
                         content.child(Label::Key(0, key), value);
                     }
@@ -301,10 +305,9 @@ unsafe fn text_digest(text: Ref) -> Digest {
     let mut size = 0;
     let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
     if !utf8.is_null() {
-        return of_text(
-            "str",
-            std::slice::from_raw_parts(utf8.cast(), size as usize),
-        );
+        let mut hasher = const { Hasher::new("str") };
+        hasher.bytes(std::slice::from_raw_parts(utf8.cast(), size as usize));
+        return hasher.finish();
     }
     PyErr_Clear();
     let bytes = PyUnicode_AsEncodedString(text, c"utf-8".as_ptr(), c"surrogatepass".as_ptr());
@@ -378,7 +381,7 @@ impl<'w> Content<'w> {
         let edges = std::mem::take(&mut walk.spare);
         Content {
             walk,
-            hasher: Hasher::new("object"),
+            hasher: const { Hasher::new("object") },
             plain: Vec::new(),
             edges,
             unordered: false,
