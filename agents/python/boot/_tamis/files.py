@@ -97,10 +97,7 @@ class Files:
         path = self.paths.absolute(path)
         if path is None or "\0" in path:
             return None
-        place = self.paths.place(path)
-        if place in (IGNORED, STDLIB):
-            if type(given) is str and given[:1] == "/" and len(self.skipped) < _MOST_SKIPPED:
-                self.skipped.add(given)
+        if self.is_idle(path, given):
             return None
         known = self.paths.actors
         called = False
@@ -117,6 +114,14 @@ class Files:
             frame = frame.f_back
         # Not called by Python code: the interpreter opens its main script.
         return path if called or not importing else None
+
+    def is_idle(self, path, given):
+        """Whether an absolute path, and how it was given, does not count, whoever asks."""
+        is_idle = self.paths.place(path) in (IGNORED, STDLIB)
+        if is_idle and type(given) is str and given[:1] == "/":
+            if len(self.skipped) < _MOST_SKIPPED:
+                self.skipped.add(given)
+        return is_idle
 
     def is_made(self, path):
         """Whether `path` is in a directory that the session made."""
@@ -256,6 +261,10 @@ class Files:
                     self.probe_content(path)
             self.write(name, frame)
             return
+        if type(name) is str and name[:1] == "/" and "\0" not in name:
+            # Most are sources of the standard library, and bytecode.
+            if self.is_idle(self.paths.absolute(name), name):
+                return
         text = os.fsdecode(name) if isinstance(name, bytes) else name
         importing = isinstance(text, str) and text.endswith(SOURCE_SUFFIXES)
         importing = importing and not _asks_for_source(frame)

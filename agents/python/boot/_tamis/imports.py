@@ -21,14 +21,19 @@ def install(agent):
     names = in_place.functions()
     _note_loaded(agent)
 
+    # The spec that the import system has begun to load, until its loader executes the module.
+    loading = [None]
+
     @guard
     def enter(spec):
+        loading[0] = spec
         return _enter(agent, spec)
 
     @guard
     def enter_by_hand(module):
         spec = getattr(module, "__spec__", None)
-        if spec is None or spec.origin is None:
+        begun, loading[0] = loading[0], None
+        if spec is None or spec.origin is None or spec is begun:
             return None
         path = agent.paths.absolute(spec.origin)
         if agent.top.kind == "import" and agent.top.name == path:
@@ -135,6 +140,7 @@ def _watch_finder(agent):
     plain = finder.find_spec.__func__
     agent.spec_lookups = {}
     places = {}
+    absolutes = {}
 
     def may_belong(directory):
         answer = places.get(directory)
@@ -148,6 +154,14 @@ def _watch_finder(agent):
                 places[directory] = answer
         return answer
 
+    def absolute(directory):
+        answer = absolutes.get(directory)
+        if answer is None:
+            answer = agent.paths.absolute(directory or ".")
+            if directory[:1] == "/":
+                absolutes[directory] = answer
+        return answer
+
     @watcher
     def note(name, path, spec):
         stem = name.rpartition(".")[2]
@@ -159,7 +173,7 @@ def _watch_finder(agent):
             if not isinstance(directory, str):
                 continue
             place = may_belong(directory)
-            given = agent.paths.absolute(directory or ".")
+            given = absolute(directory)
             if place and given not in agent.made:
                 looked.append(place.rstrip("/") + "/" + stem)
             if found_in is not None:
@@ -189,10 +203,12 @@ def _watch_finder(agent):
 
 
 def _past_imports(agent, frame):
-    while frame is not None and agent.paths.actor(frame.f_code.co_filename) in (
-        "importlib",
-        "agent",
-    ):
+    known = agent.paths.actors
+    while frame is not None:
+        name = frame.f_code.co_filename
+        actor = known.get(name) or agent.paths.actor(name)
+        if actor != "importlib" and actor != "agent":
+            break
         frame = frame.f_back
     return frame
 
@@ -218,6 +234,9 @@ def settle_missing(agent):
 def _watch_statements(agent, names):
     def take(name):
         """Code other than an import statement has got a module."""
+        if name in agent.top.taken and not agent.reached.is_any_unpickling():
+            # C code asks for `_io` whenever it opens a source file.
+            return
         caller = _past_imports(agent, sys._getframe(1))
         if caller is not None and caller.f_code.co_filename.endswith(_COLLECTS):
             return
@@ -230,9 +249,13 @@ def _watch_statements(agent, names):
         try:
             if not isinstance(name, str):
                 return
-            if globals is None or isinstance(fromlist, list):
+            is_list = isinstance(fromlist, list)
+            if globals is None or is_list:
                 # A call of `__import__`, or of its counterpart in C.
                 take(name)
+            if is_list:
+                # A list cannot be hashed.
+                fromlist = tuple(map(str, fromlist))
             package = None
             if level:
                 package = globals.get("__package__")
@@ -242,9 +265,8 @@ def _watch_statements(agent, names):
                         package = package.rpartition(".")[0]
             agent.top.imports.add((name, package, fromlist, level))
         except Exception:
-            # The import itself will reject such arguments; a list cannot be hashed.
-            if isinstance(fromlist, list):
-                note(name, globals, tuple(map(str, fromlist)), level)
+            # The import itself will reject such arguments.
+            pass
 
     def note_module(name, package):
         level = 0

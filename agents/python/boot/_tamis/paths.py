@@ -37,6 +37,7 @@ class Paths:
         self._own = os.path.dirname(os.path.abspath(__file__)) + "/"
         self._places = {}
         self._cache = {}
+        self._code_files = {}
         self.actors = {}
         self._links = {}
         self._cwd = os.getcwd
@@ -60,6 +61,7 @@ class Paths:
         if directory and self._places.get(directory) is None:
             self._places[directory] = PROJECT
             self._cache.clear()
+            self._code_files.clear()
             self.actors.clear()
 
     def absolute(self, path):
@@ -129,9 +131,8 @@ class Paths:
             place = OUTSIDE
         if place in (PROJECT, OUTSIDE, STDLIB):
             # Another virtual environment, or one above this interpreter.
-            if any(name in path for name in _SITE_NAMES) or path.endswith(
-                ("/site-packages", "/dist-packages")
-            ):
+            inner, outer = _SITE_NAMES
+            if inner in path or outer in path or path.endswith((inner[:-1], outer[:-1])):
                 return SITE
         return place
 
@@ -151,10 +152,16 @@ class Paths:
     def code_file(self, name):
         """The absolute path of a code object's file if it may belong to the project, otherwise
         `None`."""
+        if name in self._code_files:
+            return self._code_files[name]
         if not name or name[0] == "<":
             return None
         path = self.absolute(name)
-        return path if path is not None and self.is_project_code(path) else None
+        found = path if path is not None and self.is_project_code(path) else None
+        if name[0] == "/":
+            # Another one may belong to another file in another directory.
+            self._code_files[name] = found
+        return found
 
     def directories(self):
         """The known directories, each with its kind of place."""

@@ -90,6 +90,8 @@ class Reached:
         self.copied = {}
         # The scope that asked for attributes last, and for how many.
         self._asking = None, 0
+        # File of code -> whether the test runner's or the agent's code is in it.
+        self._runners = {}
         # The module that a pickle is about to get, and for whom.
         self._unpickling = None
 
@@ -168,12 +170,15 @@ class Reached:
         """Some code gets the docstring `found` of a function, or the constants of a code
         object."""
         reader = sys._getframe(1).f_back.f_code
+        file = reader.co_filename
+        is_idle = self._is_by_value() or self._is_of_runner(file)
+        if is_idle and reader is not _COPY:
+            return
         code = of if is_a(of, types.CodeType) else _origin(of, found)
         if reader is _COPY:
             if code is not None and found is not None:
                 self.copied.setdefault(id(found), (found, set()))[1].add(code)
-        file = reader.co_filename
-        if self._is_by_value() or file.startswith(_OWN) or _OF_RUNNER.search(file):
+        if is_idle:
             return
         if code is not None:
             self._docstring_of(code)
@@ -206,12 +211,19 @@ class Reached:
         fixtures counts anyway."""
         while frame is not None:
             file = frame.f_code.co_filename
-            if _OF_RUNNER.search(file) or file.startswith(_OWN):
+            if self._is_of_runner(file):
                 return True
             if self.paths.actor(file) != "stdlib":
                 return False
             frame = frame.f_back
         return False
+
+    def _is_of_runner(self, file):
+        answer = self._runners.get(file)
+        if answer is None:
+            answer = file.startswith(_OWN) or _OF_RUNNER.search(file) is not None
+            self._runners[file] = answer
+        return answer
 
     def _is_by_value(self):
         """Whether what is read counts by the values that it leaves: import-time code reads it,
@@ -290,6 +302,9 @@ class Reached:
         """Whether `frame` gets the module of this name for what a pickle asks of it."""
         asked, self._unpickling = self._unpickling, None
         return frame is not None and asked == (name, id(frame))
+
+    def is_any_unpickling(self):
+        return self._unpickling is not None
 
     def _unpickled(self, name, qualified, frame):
         """A pickle gets what stands at a qualified name of a module."""
