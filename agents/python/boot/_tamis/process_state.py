@@ -272,21 +272,6 @@ def _csv(agent):
     return found
 
 
-def codecs_of_interpreter():
-    """The functions that look for codecs and those that handle errors: the interpreter's own
-    list and dictionary, which only the garbage collector shows."""
-    import codecs
-    import encodings
-
-    lists = [one for one in gc.get_referrers(encodings.search_function) if type(one) is list]
-    handlers = [
-        one
-        for one in gc.get_referrers(codecs.strict_errors)
-        if type(one) is dict and "strict" in one and "__name__" not in one
-    ]
-    return (lists[0], handlers[0]) if len(lists) == len(handlers) == 1 else _opaque()
-
-
 _PARTS = {
     "cwd": lambda agent: _beneath(agent, os.getcwd()),
     "sys.path": _search_path,

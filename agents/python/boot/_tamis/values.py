@@ -4,6 +4,9 @@ After collection, one *taking* of the globals of all modules, of the items and o
 by the native helper. `confirm` compares it with that of an earlier run.
 """
 
+import codecs
+import encodings
+import gc
 import os
 import sys
 import types
@@ -73,13 +76,15 @@ class Values:
         self.holders = None
         self.trouble = None
         self.codecs = None
+        if "TAMIS_SPAWN" not in agent.hidden_environment:
+            self.begin()
         self.is_over = False
 
     def begin(self):
-        """Before the garbage collector forgets what the interpreter holds."""
-        from . import process_state
-
-        self.codecs = process_state.codecs_of_interpreter()
+        """Before the garbage collector forgets what the interpreter holds. The earlier, the fewer
+        objects there are to ask; the interpreter never holds others."""
+        if self.codecs is None:
+            self.codecs = _codecs_of_interpreter()
 
     def imported(self, scope):
         if self.is_over:
@@ -267,6 +272,21 @@ def _told(value, again):
     if not isinstance(again, bytes) or again[:16] != value[:16]:
         return None, "volatile"
     return blake2b(value, digest_size=16).hexdigest(), None
+
+
+def _codecs_of_interpreter():
+    """The functions that look for codecs and those that handle errors: the interpreter's own
+    list and dictionary, which only the garbage collector shows."""
+    search, strict = encodings.search_function, codecs.strict_errors
+    lists, handlers = [], []
+    for one in gc.get_referrers(search, strict):
+        if type(one) is list and any(held is search for held in one):
+            lists.append(one)
+        elif type(one) is dict and "strict" in one and "__name__" not in one:
+            if any(held is strict for held in one.values()):
+                handlers.append(one)
+    # A generator is opaque.
+    return (lists[0], handlers[0]) if len(lists) == len(handlers) == 1 else (i for i in ())
 
 
 def _module_names():
