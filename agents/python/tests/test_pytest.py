@@ -413,3 +413,24 @@ def test_plugin_by_hand(project):
     assert set(run.outcomes()) == {"test_one"}
     assert "Warning" not in run.output or "asyncio" in run.output
     assert os.path.isdir(traces.BOOT)
+
+
+def test_keeps_its_own_bytecode_where_the_user_wants_none(project, tmp_path):
+    import shutil
+    import traces
+
+    boot = str(tmp_path / "boot")
+    shutil.copytree(traces.BOOT, boot, ignore=shutil.ignore_patterns("__pycache__"))
+    project.write("library.py", "")
+    project.write("test_it.py", """
+        import sys, library
+        def test_one(): assert sys.dont_write_bytecode
+    """)
+    environment = {"PYTHONPATH": boot, "PYTHONDONTWRITEBYTECODE": "1"}
+    for _ in range(2):
+        run = project.pytest("test_it.py", environment=environment)
+        assert set(run.outcomes()) == {"test_one"}
+    package = os.path.join(boot, "_tamis")
+    modules = [name for name in os.listdir(package) if name.endswith(".py")]
+    assert len(os.listdir(os.path.join(package, "__pycache__"))) == len(modules)
+    assert not os.path.exists(os.path.join(project.root, "__pycache__"))

@@ -7,3 +7,15 @@ PYTEST_DONT_REWRITE
 """
 
 VERSION = "1"
+
+
+def _keep_bytecode():
+    import sys
+
+    if sys.dont_write_bytecode:
+        from . import compiled
+
+        compiled.keep(__path__[0])
+
+
+_keep_bytecode()
