@@ -20,6 +20,33 @@ pub struct CodeLayout {
     pub first_line: isize,
 }
 
+/// What tells code from other code. The last is there from 3.11 on.
+const MEMBERS: [&CStr; 12] = [
+    c"co_code",
+    c"co_consts",
+    c"co_names",
+    c"co_varnames",
+    c"co_freevars",
+    c"co_cellvars",
+    c"co_name",
+    c"co_flags",
+    c"co_argcount",
+    c"co_posonlyargcount",
+    c"co_kwonlyargcount",
+    c"co_exceptiontable",
+];
+pub const CONSTANTS: usize = 1;
+pub const NAMES: std::ops::Range<usize> = 2..6;
+pub const TABLE: usize = 11;
+
+/// The names of these members, as texts.
+pub unsafe fn members() -> [Ref; 12] {
+    static NAMES: Global<Option<[Ref; 12]>> = Global::new(None);
+    *NAMES.get().get_or_insert_with(|| {
+        MEMBERS.map(|name| unsafe { PyUnicode_InternFromString(name.as_ptr()) })
+    })
+}
+
 /// What is known of the file of a code object.
 pub struct File {
     /// What stands for the place that it is in.

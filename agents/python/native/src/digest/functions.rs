@@ -211,32 +211,33 @@ pub unsafe fn code(object: Ref, content: &mut Content) {
     // `attrs` begins a hash with that of the class's name as text, which is
     // another one in each process.
     let is_seeded = *text(name) == *b"__hash__" && text(file).starts_with(b"<attrs generated ");
-    for name in [
-        c"co_code",
-        c"co_consts",
-        c"co_names",
-        c"co_varnames",
-        c"co_freevars",
-        c"co_cellvars",
-        c"co_name",
-        c"co_flags",
-        c"co_argcount",
-        c"co_posonlyargcount",
-        c"co_kwonlyargcount",
-    ] {
-        if is_seeded && name == c"co_consts" {
+    for (at, name) in codes::members().into_iter().enumerate() {
+        if is_seeded && at == codes::CONSTANTS {
             continue;
         }
-        let value = PyObject_GetAttrString(object, name.as_ptr());
+        let value = PyObject_GetAttr(object, name);
         match content.walk.keep(value) {
+            Some(value) if codes::NAMES.contains(&at) => names(value, content),
             Some(value) => content.child(Label::Part("code"), value),
+            // `try` blocks have a table from 3.11 on.
+            None if at == codes::TABLE => {}
             None => return content.fail(Why::Said("code")),
         }
     }
-    // `try` blocks, from 3.11 on.
-    let table = PyObject_GetAttrString(object, c"co_exceptiontable".as_ptr());
-    if let Some(table) = content.walk.keep(table) {
-        content.child(Label::Part("code"), table);
+}
+
+/// A tuple of names, which nobody else holds: it needs no node.
+unsafe fn names(tuple: Ref, content: &mut Content) {
+    let is_tuple = (*tuple).kind == &raw mut PyTuple_Type;
+    let size = if is_tuple { PyTuple_Size(tuple) } else { 0 };
+    let items = || (0..size).map(|at| unsafe { PyTuple_GetItem(tuple, at) });
+    if !is_tuple || !items().all(|item| unsafe { is_text(item) }) {
+        return content.child(Label::Part("code"), tuple);
+    }
+    content.hasher.word(3);
+    content.hasher.word(size as u64);
+    for item in items() {
+        content.child(Label::Part("name"), item);
     }
 }
 
