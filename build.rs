@@ -10,6 +10,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,12 +53,16 @@ fn main() {
         println!("cargo:rerun-if-changed={}", native.sources);
     }
     let out = PathBuf::from(variable("OUT_DIR"));
-    write(&out.join("agent.rs"), &list_modules());
+    let mut digest = DefaultHasher::new();
+    write(&out.join("agent.rs"), &list_modules(&mut digest));
     let mut text = String::new();
     for native in &NATIVES {
         let file = format!("{}.so", native.name);
         let value = match compile(native, &out.join(&file)) {
-            Some(()) => format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")))"),
+            Some(()) => {
+                read(&out.join(&file)).hash(&mut digest);
+                format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")))")
+            }
             None => "None".to_owned(),
         };
         text.push_str(&format!(
@@ -66,7 +71,17 @@ fn main() {
             native.is, native.constant
         ));
     }
+    // Here and not whenever tamis starts: they have more than a megabyte.
+    text.push_str(&format!(
+        "/// The digest of all files of the agents.\n\
+         const AGENT_DIGEST: &str = \"{:016x}\";\n",
+        digest.finish()
+    ));
     write(&out.join("native.rs"), &text);
+}
+
+fn read(file: &Path) -> Vec<u8> {
+    fs::read(file).unwrap_or_else(|error| panic!("cannot read {file:?}: {error}"))
 }
 
 fn write(file: &Path, text: &str) {
@@ -74,7 +89,7 @@ fn write(file: &Path, text: &str) {
 }
 
 /// A constant with every module of the agent: its path and its content.
-fn list_modules() -> String {
+fn list_modules(digest: &mut DefaultHasher) -> String {
     let top = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("agents/python");
     let entries = WalkDir::new(top.join("boot")).sort_by_file_name();
     let files = entries
@@ -86,6 +101,7 @@ fn list_modules() -> String {
         .to_owned();
     for file in files {
         let name = file.strip_prefix(&top).expect("found beneath it");
+        (name, read(&file)).hash(digest);
         text.push_str(&format!("    ({name:?}, include_bytes!({file:?})),\n"));
     }
     text.push_str("];\n");

@@ -15,19 +15,6 @@ pub(crate) fn jvm_library(agent: &Path) -> PathBuf {
     agent.join(JVM_FILE)
 }
 
-/// A digest of all files of the agents; it names their folder.
-fn digest() -> String {
-    let mut hasher = blake3::Hasher::new();
-    for (path, content) in AGENT_FILES {
-        hasher.update(path.as_bytes());
-        hasher.update(&(content.len() as u64).to_le_bytes());
-        hasher.update(content);
-    }
-    hasher.update(NATIVE.unwrap_or_default());
-    hasher.update(JVM_AGENT.unwrap_or_default());
-    hasher.finalize().to_hex()[..16].to_owned()
-}
-
 /// Installs the agents into the user's cache folder, or else below `fallback`. Outside the
 /// project no coverage tool measures them.
 ///
@@ -48,7 +35,7 @@ pub(crate) fn install_agent_for(fallback: &Path) -> Result<PathBuf> {
 /// # Errors
 /// The files cannot be written: names the path.
 pub fn install_agent(folder: &Path) -> Result<PathBuf> {
-    let home = folder.join(format!("agent-{}", digest()));
+    let home = folder.join(format!("agent-{AGENT_DIGEST}"));
     if home.join("complete").exists() {
         return Ok(home);
     }
