@@ -440,3 +440,24 @@ def test_agent_takes_no_part(project):
     run = project.command([sys.executable, "script.py"], {"PYTHONPATH": path}, check=0)
     (process,) = run.processes.values()
     assert process.header["role"] == "other"
+
+
+def test_modules_that_something_executes_by_hand(project):
+    project.write("library.py", "import colorsys\n")
+    project.write("made.py", "")
+    project.write("test_it.py", """
+        import importlib.util
+        def test_import():
+            import library, sched
+        def test_by_hand():
+            spec = importlib.util.spec_from_file_location("made", "made.py")
+            spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        def test_again():
+            import library
+            spec = library.__spec__
+            spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    """)
+    run = project.pytest("test_it.py")
+    assert run.paths("test_import", "module") == set()
+    assert run.paths("test_by_hand", "module") == {"made.py"}
+    assert run.paths("test_again", "module") == {"library.py"}
