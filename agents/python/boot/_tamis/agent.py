@@ -40,6 +40,8 @@ class Agent:
         self._scope_count = 1
         self.dirty = []
         self.module_scopes = {}
+        # First parts of their names.
+        self.module_tops = set()
         # Import statement -> the scopes of its modules.
         self.import_edges = {}
         self.named_scopes = {}

@@ -157,16 +157,10 @@ def _recorded_tops(info):
     record = _read(os.path.join(info, "RECORD"))
     if record is None or b'"' in record:
         return {recorded.split("/", 1)[0] for recorded in _recorded_files(info, record)}
-    # Nothing is quoted, and paths with a common folder are next to each other.
-    tops = set()
-    last = None
-    for line in record.split(b"\n"):
-        if line and (last is None or not line.startswith(last)):
-            top = line.split(b",", 1)[0].split(b"/", 1)[0]
-            last = top + b"/"
-            if last != b"../":
-                tops.add(top.decode("utf-8", "replace"))
-    return tops
+    # Nothing is quoted.
+    folders = {line.partition(b"/")[0] for line in record.split(b"\n")}
+    tops = {folder.partition(b",")[0] for folder in folders} - {b"", b".."}
+    return {top.decode("utf-8", "replace") for top in tops}
 
 
 def _recorded_files(info, record=None):

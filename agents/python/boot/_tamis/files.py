@@ -252,7 +252,7 @@ class Files:
         access = flags & os.O_ACCMODE
         writes = access != os.O_RDONLY
         if not writes and isinstance(mode, str):
-            writes = any(letter in mode for letter in "wax+")
+            writes = mode not in ("r", "rb") and any(letter in mode for letter in "wax+")
         if writes:
             truncates = flags & (os.O_TRUNC | os.O_EXCL)
             if not truncates:

@@ -101,6 +101,7 @@ def _enter(agent, spec):
         return spec.name if spec.name in agent.after_import else None
     scope = agent.named_scope("import", path, spec.name)
     agent.module_scopes[spec.name] = scope
+    agent.module_tops.add(spec.name.partition(".")[0])
     agent.import_edges.clear()
     _note_lookups(agent, lookups, scope)
     if place == SITE:
@@ -336,6 +337,9 @@ def _edges(agent, name, package, fromlist, level):
         full = "%s.%s" % (base, name) if name else base
     else:
         full = name
+    if full.partition(".")[0] not in agent.module_tops:
+        # The standard library, or what is not there yet.
+        return [], False
     modules = agent.module_scopes
     edges = []
     complete = True

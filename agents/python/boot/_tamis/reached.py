@@ -47,6 +47,9 @@ _LOADING = frozenset(
 # `CO_HAS_DOCSTRING`: whether the first constant is one.
 _HAS_DOCSTRING = 0x4000000 if sys.version_info >= (3, 14) else 0
 
+# Without telling the native helper of it.
+_constants = types.CodeType.co_consts.__get__
+
 # Who copies docstrings: those of the copies count where they are read. What the agent itself
 # looks at is for nobody; pytest shows the docstrings of fixtures.
 _COPY = functools.update_wrapper.__code__
@@ -170,6 +173,11 @@ class Reached:
         """Some code gets the docstring `found` of a function, or the constants of a code
         object."""
         reader = sys._getframe(1).f_back.f_code
+        if reader is not _COPY and type(of) is types.FunctionType:
+            own = of.__code__
+            if _docstring(own) is found and self._path_of(own) is None:
+                # Most docstrings are those of libraries, which nobody edits.
+                return
         file = reader.co_filename
         is_idle = self._is_by_value() or self._is_of_runner(file)
         if is_idle and reader is not _COPY:
@@ -378,7 +386,7 @@ def _origin(function, text):
 
 def _docstring(code):
     """The docstring that functions get from their code; None if it has none."""
-    constants = code.co_consts
+    constants = _constants(code)
     if _HAS_DOCSTRING and not code.co_flags & _HAS_DOCSTRING:
         return None
     return constants[0] if constants and type(constants[0]) is str else None

@@ -53,7 +53,16 @@ def encode(value):
     if isinstance(value, dict):
         pairs = (encode(str(key)) + ":" + encode(value[key]) for key in value)
         return "{" + ",".join(pairs) + "}"
-    return "[" + ",".join(map(encode, value)) + "]"
+    return _encode_all(value)
+
+
+def _encode_all(values):
+    """A list. Most of what is written are plain texts."""
+    told = [
+        _quote(value) if type(value) is str and value.isascii() else encode(value)
+        for value in values
+    ]
+    return "[" + ",".join(told) + "]"
 
 
 class Trace:
@@ -95,7 +104,7 @@ class Trace:
         self._buffer.insert(0, encode(record) + "\n")
 
     def write(self, *record):
-        self._append("[" + ",".join(map(encode, record)) + "]\n")
+        self._append(_encode_all(record) + "\n")
 
     def write_definition(self, unit, file, line, name):
         """A `c` record."""
