@@ -151,8 +151,12 @@ impl Names {
         text.is_null() || text as usize == word(kind, TYPE_NAME)
     }
 
-    /// Module and qualified name.
+    /// Module and qualified name of a class that is made at run time. Static ones of C have no
+    /// place for the latter, though some have a `__module__` (those of `cffi`).
     pub unsafe fn full_name(&self, kind: Ref) -> Option<(Vec<u8>, Vec<u8>)> {
+        if type_object::flags(kind) & type_object::HEAP_TYPE == 0 {
+            return None;
+        }
         let module = find(dict_of(kind), b"__module__").filter(|text| is_text(*text))?;
         let name = word(kind, self.layouts.class_name?) as Ref;
         if !is_text(name) {
