@@ -194,6 +194,34 @@ fn coverage_python_3_11() {
     with_plugins(Wanted::Minor(11), same_coverage);
 }
 
+/// Reports of pytest-cov read sources, and coverage has a state of its own in each process:
+/// neither is a dependency.
+fn coverage_is_no_dependency(python: &Python) {
+    let mut project = Project::new(python, FILES);
+    project.set_env("PYTEST_ADDOPTS", Some("--cov=. --cov-branch"));
+    let lib = project.read("lib.py");
+    project.write("lib.py", &format!("{lib}\n\nGIRTH = 1\n"));
+    project.run();
+    project.write("lib.py", &format!("{lib}\n\nGIRTH = len(\"a\")\n"));
+    let run = project.run();
+    assert!(
+        run.outcomes.is_empty(),
+        "{:?}\n{}",
+        run.selection,
+        run.stderr
+    );
+}
+
+#[test]
+fn coverage_is_no_dependency_newest() {
+    with_plugins(Wanted::Newest, coverage_is_no_dependency);
+}
+
+#[test]
+fn coverage_is_no_dependency_python_3_11() {
+    with_plugins(Wanted::Minor(11), coverage_is_no_dependency);
+}
+
 /// Watched caches still look the same to programs.
 const CACHES: &str = r#"
 -- test_caches.py --

@@ -72,6 +72,15 @@ class Session:
     # -- the session ------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self):
+        self._begin_early()
+
+    @guard
+    def _begin_early(self):
+        if self.agent.values is not None:
+            self.agent.values.begin_early()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session):
         self._describe()
         self.starting = False
@@ -99,6 +108,14 @@ class Session:
         if named is not None:
             agent.note_file(named, agent.root_scope)
 
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtestloop(self, session):
+        yield
+        # Whatever comes after the last test is no dependency of any: pytest-cov makes its report
+        # around this hook. A fixture that nobody tore down yet is torn down later.
+        if not getattr(session._setupstate, "stack", True):
+            self._finish()
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         self.status = int(exitstatus)
@@ -106,13 +123,15 @@ class Session:
 
     @guard
     def _finish(self):
+        if self.agent.finished:
+            return
         self.agent.state.ran(None, final=True)
         if self.agent.left is not None:
             self.agent.left.finish()
         self._tell_ended()
         if self.agent.values is not None and self.config.pluginmanager.hasplugin("dsession"):
             self.agent.values.tell_of_controller()
-        # From here on reports and coverage read files, which is not a dependency.
+        # From here on reports read files, which is not a dependency.
         self.agent.flush()
         self.agent.finished = True
 
