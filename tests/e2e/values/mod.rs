@@ -15,6 +15,7 @@ mod holders;
 mod identity;
 mod import_code;
 mod kinds;
+mod libraries;
 mod modules;
 mod names;
 mod process;

@@ -38,7 +38,7 @@ def install(agent):
         path = agent.paths.absolute(spec.origin)
         if agent.top.kind == "import" and agent.top.name == path:
             return None
-        caller = _past_imports(agent, sys._getframe(1))
+        caller = past_imports(agent, sys._getframe(1))
         if caller is None or not caller.f_code.co_filename.endswith(_COLLECTS):
             # The code that executes a module holds it.
             agent.note("module", path)
@@ -190,7 +190,7 @@ def _watch_finder(agent):
         if name == "sitecustomize":
             # The agent's own module looks for the one that it shadows.
             _note_lookups(agent, looked, agent.root_scope)
-        elif agent.acts(_past_imports(agent, frame)):
+        elif agent.acts(past_imports(agent, frame)):
             _note_lookups(agent, looked, agent.top)
             if path is None:
                 agent.missing_modules.append((agent.top, name))
@@ -203,7 +203,7 @@ def _watch_finder(agent):
     finder.find_spec = classmethod(find_spec)
 
 
-def _past_imports(agent, frame):
+def past_imports(agent, frame):
     known = agent.paths.actors
     while frame is not None:
         name = frame.f_code.co_filename
@@ -238,7 +238,7 @@ def _watch_statements(agent, names):
         if name in agent.top.taken and not agent.reached.is_any_unpickling():
             # C code asks for `_io` whenever it opens a source file.
             return
-        caller = _past_imports(agent, sys._getframe(1))
+        caller = past_imports(agent, sys._getframe(1))
         if caller is not None and caller.f_code.co_filename.endswith(_COLLECTS):
             return
         if agent.reached.is_unpickling(name, caller):

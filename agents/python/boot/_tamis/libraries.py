@@ -41,9 +41,10 @@ _CHANGE_BY_THEMSELVES = {
         Logger.manager Logger.root""",
     "tempfile": "_name_sequence",
     "threading": """_active _main_thread _dangling _shutdown_locks _shutdown_locks_lock _limbo
-        _counter _active_limbo_lock _start_joinable_thread _limbo_handle""",
+        _counter _active_limbo_lock _start_joinable_thread _limbo_handle _trace_hook""",
+    "weakref": "finalize._registry finalize._index_iter",
     "multiprocessing.heap": "BufferWrapper._heap",
-    "multiprocessing.process": "_current_process",
+    "multiprocessing.process": "_current_process ORIGINAL_DIR",
     "multiprocessing.util": "_afterfork_registry",
     "uuid": "_node _last_timestamp",
     "asyncio.events": "_running_loop",
@@ -79,26 +80,37 @@ _CHANGE_BY_THEMSELVES = {
     "wsgiref.handlers": "BaseHandler.os_environ",
     # A copy of `sys.path`, which `*process` has.
     "xdist.plugin": "_sys_path",
+    # Plug-ins of pytest: their session, with times, names and items; what was loaded when asked
+    # for.
+    "syrupy": "_syrupy",
+    "allure_commons._core": "MetaPluginManager._plugin_manager",
+    "anyio": "__getattr__",
+    "anyio.abc": "__getattr__",
     # With `-k` it becomes an interned text.
     "_pytest.mark.expression": "FILE_NAME",
     "_csv": "_dialects",
     "_pytest.debugging": "pytestPDB._saved pytestPDB._wrapped_pdb_cls pytestPDB._recursive_debug",
 }
 
+# What watches how tests run has another state in each run, which they do not read.
+_OBSERVERS = ("coverage", "$coverage", "pytest_cov", "testmon")
+
 # The runner's entry, and what tells about the process itself: see `process_state`.
 _LEFT_OUT = frozenset(("__main__", "sitecustomize", "usercustomize", "sys"))
 
 
-def roots(agent, own):
-    """One root for each module that is not in `own` (identities), by name."""
+def roots(agent, own, names=None):
+    """One root for each module that is not in `own` (identities), by name; only for those of
+    `names` if these are given."""
     found = []
-    for name, module in list(sys.modules.items()):
+    for name in list(sys.modules) if names is None else names:
+        module = sys.modules.get(name)
         if (
             type(name) is str
             and is_a(module, types.ModuleType)
             and id(module) not in own
             and name not in _LEFT_OUT
-            and name.partition(".")[0] not in ("_tamis", "_tamis_native")
+            and name.partition(".")[0] not in ("_tamis", "_tamis_native", *_OBSERVERS)
         ):
             without = _CHANGE_BY_THEMSELVES.get(name, "")
             if name.startswith("encodings."):

@@ -65,6 +65,18 @@ def _search_path(agent):
     ]
 
 
+def circumstances(agent):
+    """What an import may ask of the process before anything else: where it is, what it was
+    started with, its environment."""
+    return [
+        _beneath(agent, os.getcwd()),
+        _search_path(agent),
+        None if sys.argv == agent.arguments else sys.argv,
+        sorted(_environment(agent).items(), key=repr),
+        [type(hook).__name__ for hook in sys.meta_path],
+    ]
+
+
 def _settings(agent):
     found = {
         "recursion": sys.getrecursionlimit(),
@@ -250,7 +262,8 @@ def _at_exit(agent):
 
 
 def _traced(agent):
-    return [sys.getprofile() is None, sys.gettrace() is None]
+    in_threads = getattr(threading, "_trace_hook", None)
+    return [sys.getprofile() is None, sys.gettrace() is None, in_threads is None]
 
 
 def _sockets(agent):

@@ -18,11 +18,17 @@ except ImportError:
     from hashlib import blake2b
 
 from .agent import guard
-from .paths import OUTSIDE, PROJECT
+from .imports import past_imports
+from .paths import OUTSIDE, PROJECT, SITE
 from .watch import is_a
 from .workers import has_project_hook
 
-_GATEWAY = os.path.join("execnet", "gateway_base.py")
+# Functions that run in threads of their own, and the ends of the names of their files: by them a
+# worker of xdist gets its orders, and pytest-rerunfailures counts together with xdist.
+_SERVERS = {
+    "_thread_receiver": os.path.join("execnet", "gateway_base.py"),
+    "run_server": os.sep + "pytest_rerunfailures.py",
+}
 
 # The holders that are no modules.
 PROCESS, ITEMS, MODULES = "*process", "*items", "*modules"
@@ -33,14 +39,28 @@ def install(agent):
     if not hasattr(agent.collector, "native"):
         return
     values = agent.values = Values(agent)
-    first = agent.module_imported
+    first, first_importing = agent.module_imported, agent.module_importing
+
+    @guard
+    def importing(path):
+        first_importing(path)
+        if values.early is None:
+            return
+        is_library = agent.paths.place(path) == SITE
+        if not _is_library(agent, agent.top):
+            values.early.import_begins(past_imports(agent, sys._getframe()), is_library)
+        elif not is_library:
+            values.early.skip()
 
     @guard
     def imported(scope):
         first(scope)
         if agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
             values.imported(scope)
+        elif values.early is not None and not _is_library(agent, agent.top):
+            values.early.import_ended(past_imports(agent, sys._getframe()))
 
+    agent.module_importing = importing
     agent.module_imported = imported
 
     agent.first_random = None
@@ -76,6 +96,7 @@ class Values:
         self.holders = None
         self.trouble = None
         self.codecs = None
+        self.early = None
         if "TAMIS_SPAWN" not in agent.hidden_environment:
             self.begin()
         self.is_over = False
@@ -85,6 +106,13 @@ class Values:
         objects there are to ask; the interpreter never holds others."""
         if self.codecs is None:
             self.codecs = _codecs_of_interpreter()
+
+    def begin_early(self):
+        """pytest has begun to load its plug-ins."""
+        from . import early
+
+        self.early = early.Early(self.agent)
+        self.early.begin()
 
     def imported(self, scope):
         if self.is_over:
@@ -114,7 +142,7 @@ class Values:
     def _forbidden(self, config):
         if self.agent.role != "main":
             return "this is not the first process"
-        if _other_threads(config):
+        if _other_threads():
             return "other threads are running"
         # A `conftest.py` may hand something to a worker that no value tells.
         is_worker = hasattr(config, "workerinput")
@@ -130,6 +158,8 @@ class Values:
         agent = self.agent
         modules = [module for module in self.modules.values() if module is not None]
         roots = libraries.roots(agent, {id(module) for module in modules})
+        if self.early is not None:
+            roots = [self.early.root(root) for root in roots]
         own = {root[0]: (root[0], "") for root in roots}
         for scope, module in self.modules.items():
             if module is not None:
@@ -164,7 +194,7 @@ class Values:
         second = native.cells(
             tuple(root for root in roots if not root[0].startswith("*lib:")), places
         )
-        found = []
+        found = self._libraries(first)
         for label, cells in first.items():
             name, inner = label, ""
             if label not in own:
@@ -180,6 +210,26 @@ class Values:
                 holder.cells[key or ""] = _told(value, again.get(key, value))
             if holder.cells:
                 found.append(holder)
+        return found
+
+    def _libraries(self, taken):
+        """Holders of the libraries that are known as their import left them; takes their cells out
+        of `taken`."""
+        early, self.early = self.early, None
+        found = []
+        for label, touched in sorted(early.touched().items() if early is not None else ()):
+            holder = Holder(label, "")
+            holder.cells[""] = early.circumstances[label], None
+            for of, key in touched:
+                value = taken.get(of, {}).get(key)
+                if value is not None:
+                    name = "%s.%s" % (of[len(label) + 1 :], key) if of != label else key
+                    holder.cells[name] = _told(value, value)
+            found.append(holder)
+        for holder in found:
+            inner = holder.name + ":"
+            for label in [one for one in taken if one == holder.name or one.startswith(inner)]:
+                del taken[label]
         return found
 
     # -- the trace --------------------------------------------------------
@@ -245,21 +295,25 @@ class Values:
         ]
 
 
-def _other_threads(config):
-    """How many threads run beside this one, but for the one by which a worker of xdist gets its
-    orders."""
+def _is_library(agent, scope):
+    return scope.kind == "import" and agent.paths.place(scope.name) == SITE
+
+
+def _other_threads():
+    """How many threads run beside this one, but for those that serve the runner."""
     count = _count()
-    if count and hasattr(config, "workerinput"):
+    if count:
         own = get_ident()
         others = [frame for number, frame in sys._current_frames().items() if number != own]
-        count -= sum(_receives_orders(frame) for frame in others)
+        count -= sum(map(_serves_runner, others))
     return count
 
 
-def _receives_orders(frame):
+def _serves_runner(frame):
     while frame is not None:
         code = frame.f_code
-        if code.co_name == "_thread_receiver" and code.co_filename.endswith(_GATEWAY):
+        file = _SERVERS.get(code.co_name)
+        if file is not None and code.co_filename.endswith(file):
             return True
         frame = frame.f_back
     return False

@@ -347,6 +347,7 @@ unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
     let naming = match naming {
         1 => digest::Naming::Kept,
         2 => digest::Naming::Known,
+        3 => digest::Naming::Address,
         _ => digest::Naming::Own,
     };
     frames::quietly(|| digest::cells(roots, places, naming))

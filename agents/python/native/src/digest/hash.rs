@@ -83,6 +83,13 @@ pub fn of_text(tag: &str, text: &[u8]) -> Digest {
     hasher.finish()
 }
 
+/// What an object is called after its place in memory.
+pub fn of_address(address: usize) -> Digest {
+    let mut hasher = const { Hasher::new("address") };
+    hasher.word(address as u64);
+    hasher.finish()
+}
+
 /// Hashes addresses, names and digests for tables: one multiplication for each word.
 #[derive(Default)]
 pub struct AddressHasher(u64);

@@ -37,6 +37,9 @@ pub enum Naming {
     Kept,
     /// By the names that were kept; new objects by positions of this taking.
     Known,
+    /// By where they are in memory, also those whose content is not understood. So two takings of
+    /// one process tell what was changed, whatever else they take.
+    Address,
 }
 
 /// `{label: {key: bytes | str}}` for a tuple of `(label, object[, keys])`, or
@@ -51,12 +54,16 @@ pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming) -> Ref {
     let layouts = layout::layouts();
     let collection = NoCollection::begin();
     let modules = roots.iter().filter_map(roots::Root::module).collect();
-    let walk = Walk::new(layouts, Names::new(layouts, modules), places);
+    let mut walk = Walk::new(layouts, Names::new(layouts, modules), places);
+    walk.by_address = naming == Naming::Address;
     let mut taking = Taking::new(walk);
     for root in roots {
         taking.take(root);
     }
     taking.walk.finish();
+    if taking.walk.by_address {
+        taking.walk.place_opaque();
+    }
     let result = answer(&mut taking, naming);
     taking.walk.end();
     collection.end();
@@ -79,10 +86,13 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         .collect();
     let given = match naming {
         Naming::Known => base::names(&taking.walk),
-        Naming::Own | Naming::Kept => Vec::new(),
+        _ => Vec::new(),
+    };
+    let names = match naming {
+        Naming::Address => taking.walk.addresses(),
+        _ => taking.walk.graph.names(&positions, &values, &given),
     };
     let graph = &mut taking.walk.graph;
-    let names = graph.names(&positions, &values, &given);
     // Immutable constants that are one object: the first that holds it.
     let mut first: ByAddress<Digest> = ByAddress::default();
     for cell in taking.cells.iter().filter(|cell| cell.alike != 0) {
@@ -92,6 +102,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         let known = match naming {
             // SAFETY: nothing of the program runs meanwhile.
             Naming::Known => unsafe { base::alike(address) },
+            Naming::Address => Some(hash::of_address(address)),
             Naming::Own | Naming::Kept => None,
         };
         let own = || first.get(&address).copied();
@@ -127,6 +138,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
             }
         };
         if let Some(library) = taking.one_of[cell.root] {
+            // Together they are one value.
             let one = libraries
                 .entry(library)
                 .or_insert_with(|| Ok(Hasher::new("library")));

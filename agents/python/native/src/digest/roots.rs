@@ -25,13 +25,15 @@ pub struct Root {
     object: Ref,
     /// Only these keys.
     keys: Option<Vec<Vec<u8>>>,
-    /// All its cells are one: that of a library.
+    /// It is a library's.
     library: Option<Library>,
 }
 
 /// What of a library's module does not count: names, of a member `Class.name`.
 struct Library {
     without: Vec<Vec<u8>>,
+    /// All cells are one.
+    is_whole: bool,
 }
 
 impl Root {
@@ -74,7 +76,7 @@ pub unsafe fn parse(tuple: Ref) -> Option<Vec<Root>> {
         {
             raise(
                 PyExc_TypeError,
-                c"a root is (label, object), (label, object, keys) or (label, module, without, None)",
+                c"a root is (label, object), (label, object, keys) or (label, module, without, how)",
             );
             return None;
         }
@@ -90,6 +92,7 @@ pub unsafe fn parse(tuple: Ref) -> Option<Vec<Root>> {
             4 => {
                 root.library = Some(Library {
                     without: texts_of(PyTuple_GetItem(item, 2))?,
+                    is_whole: PyTuple_GetItem(item, 3) == &raw mut _Py_NoneStruct,
                 })
             }
             _ => {}
@@ -249,7 +252,8 @@ impl Taking {
     /// their order, and no subclasses: those of the project are cells of its own.
     unsafe fn take_library(&mut self, number: usize, root: &Root, library: &Library) {
         let name = module_name(root.object).unwrap_or_default();
-        self.one_of[number] = Some(number);
+        let whole = library.is_whole.then_some(number);
+        self.one_of[number] = whole;
         let mut waiting = vec![(number, root.object, Vec::new())];
         while let Some((at, holder, qualified)) = waiting.pop() {
             let is_of_module = is_module(holder);
@@ -283,7 +287,7 @@ impl Taking {
                 }
                 if is_class(value) && self.is_home(value, &name, &full) {
                     let label = [root.label.as_slice(), b":", &full].concat();
-                    let inner = self.label(label, Some(number));
+                    let inner = self.label(label, whole);
                     let bases = Target::Plain(self.bases(value));
                     self.add(inner, Key::Bases, bases, 0);
                     waiting.push((inner, value, full.into_owned()));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::classes::Names;
 use super::codes::File;
 use super::graph::{Edge, Graph, Label, Node, Why};
-use super::hash::{ByAddress, Digest, Hasher, of_text};
+use super::hash::{ByAddress, Digest, Hasher, of_address, of_text};
 use super::homes::Homes;
 use super::kinds::{Kind, Shape, shape_of};
 use super::layout::Layouts;
@@ -44,6 +44,8 @@ pub struct Walk {
     pub homes: Homes,
     /// Immutable defaults of functions: their addresses, by node.
     pub marks: std::collections::HashMap<u32, Vec<usize>>,
+    /// See `Naming::Address`: also what belongs to the process is an object like others.
+    pub by_address: bool,
     /// Whether texts hash alike in every process.
     texts_are_steady: bool,
     memo: ByAddress<u32>,
@@ -82,6 +84,7 @@ impl Walk {
             files: ByAddress::default(),
             homes: Homes::default(),
             marks: Default::default(),
+            by_address: false,
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
             work: Vec::new(),
@@ -131,8 +134,8 @@ impl Walk {
             return Target::Node(*known);
         }
         match self.names.process(object) {
-            Some(digest) => Target::Plain(digest),
-            None => Target::Node(self.node(object)),
+            Some(digest) if !self.by_address => Target::Plain(digest),
+            _ => Target::Node(self.node(object)),
         }
     }
 
@@ -224,6 +227,32 @@ impl Walk {
     /// Whether the object of a node may go when the taking ends.
     pub fn is_passing(&self, node: u32) -> bool {
         self.passing[node as usize]
+    }
+
+    /// For each node, a name after the place of its object.
+    pub fn addresses(&self) -> Vec<Digest> {
+        let name = |(work, passing): (&Work, &bool)| match work {
+            Work::Object(object) if !passing => of_address(*object as usize),
+            _ => Digest::default(),
+        };
+        self.work.iter().zip(&self.passing).map(name).collect()
+    }
+
+    /// Takes objects whose content is not understood for what they are called: they are the same
+    /// as long as they are where they are.
+    pub unsafe fn place_opaque(&mut self) {
+        for (at, work) in self.work.iter().enumerate() {
+            let node = &mut self.graph.nodes[at];
+            let (Work::Object(object), Some(Why::Type(kind))) = (work, node.opaque) else {
+                continue;
+            };
+            if !self.passing[at] {
+                let mut hasher = const { Hasher::new("in its place") };
+                hasher.bytes(super::classes::type_name(kind));
+                hasher.digest(of_address(*object as usize));
+                (node.local, node.opaque) = (hasher.finish(), None);
+            }
+        }
     }
 
     /// Reads every object that was reached and not read yet.

@@ -1,0 +1,147 @@
+"""Libraries as their own import left them.
+
+Much of what libraries hold is another thing in each process (a generator that the system seeded,
+addresses, a time), or cannot be told (what C code made). But where a library still holds the very
+objects that it had when control came back from its import to the project, the project has not
+touched it: then whatever differs from another process comes from no edit.
+
+PYTEST_DONT_REWRITE
+"""
+
+import os
+import sys
+from _thread import get_ident
+
+from . import libraries, process_state
+from .import_blocks import Block
+from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
+
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+# Of `native.cells`: by address; all cells apart.
+_IN_PLACE, _APART = 3, True
+# Of a label: what comes before the module's name.
+_PREFIX = "*lib:"
+
+
+class Early:
+    """The takings after the imports."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.cells = agent.collector.native.cells
+        self.thread = get_ident()
+        # Names in `sys.modules` that were looked at.
+        self.seen = set()
+        # The import statements that load libraries now, if there are several.
+        self.block = None
+        # Label -> root; what it was made in; its cells, also of its classes by their labels.
+        self.roots = {}
+        self.circumstances = {}
+        self.taken = {}
+
+    def begin(self):
+        """pytest has its plug-ins. What they loaded is as their imports left it if the project
+        has no code among them and did not start pytest by itself."""
+        if self.agent.values.modules or self._is_started_by_project():
+            self.skip()
+        else:
+            self.take()
+
+    def _is_started_by_project(self):
+        main = getattr(sys.modules.get("__main__"), "__file__", None)
+        if not isinstance(main, str) or os.path.dirname(main) == os.path.dirname(sys.executable):
+            return False
+        return self.agent.paths.place(self.agent.paths.absolute(main)) in (PROJECT, OUTSIDE)
+
+    def import_begins(self, frame, is_library):
+        """`frame`, of pytest or the project, imports a library, or one of the project's modules,
+        which runs now."""
+        if get_ident() != self.thread:
+            return
+        block, self.block = self.block, None
+        if block is None or not block.has(frame):
+            # Who knows what ran since they were loaded.
+            self.skip()
+        elif is_library:
+            self.block = block
+        else:
+            self.take()
+
+    def import_ended(self, frame):
+        """`frame` has imported a library."""
+        if get_ident() != self.thread:
+            return
+        block = Block(frame)
+        if block.goes_on:
+            # Libraries often change others when they are imported.
+            self.block = block
+        else:
+            self.take()
+
+    def skip(self):
+        """Code of the project may have changed what was loaded since the last time."""
+        self.seen.update(sys.modules)
+
+    def take(self):
+        """Take the modules that were loaded since the last time."""
+        new = [name for name in list(sys.modules) if name not in self.seen]
+        if not new:
+            return
+        self.seen.update(new)
+        found = libraries.roots(self.agent, (), new)
+        roots = [root for root in found if self._is_of_library(root[1])]
+        if not roots:
+            return
+        roots = tuple((label, module, without, _APART) for label, module, without, _ in roots)
+        self.taken.update(self.cells(roots, (), _IN_PLACE))
+        made_in = self._circumstances()
+        for root in roots:
+            self.roots[root[0]] = root
+            self.circumstances[root[0]] = made_in
+
+    def _is_of_library(self, module):
+        path = libraries.path_of(module)
+        if not path:
+            # Libraries make modules of their own, the interpreter has some without a file.
+            origin = getattr(vars(module).get("__spec__"), "origin", None)
+            return origin not in ("built-in", "frozen")
+        of_runner = site_entry(path).split(".")[0] in HARNESS
+        return self.agent.paths.place(path) == SITE and not of_runner
+
+    def _circumstances(self):
+        """What of the process a library may ask for while it is imported, and that the project
+        may have set for it alone."""
+        told = process_state.circumstances(self.agent)
+        return blake2b(repr(told).encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+    def root(self, root):
+        """What is to be taken of a library in the end."""
+        label, module = root[:2]
+        known = self.roots.get(label)
+        if known is not None and known[1] is module:
+            return known
+        # Another module stands there now.
+        self.roots.pop(label, None)
+        return root
+
+    def touched(self):
+        """Label of a library -> pairs of label and key of the cells that are not as its import
+        left them."""
+        now = self.cells(tuple(self.roots.values()), (), _IN_PLACE)
+        found = {label: [] for label in self.roots}
+        for label in now.keys() | self.taken.keys():
+            of_library = _PREFIX + label[len(_PREFIX) :].partition(":")[0]
+            if of_library not in found:
+                continue
+            before, after = self.taken.get(label, {}), now.get(label, {})
+            if before == after and all(type(one) is bytes for one in after.values()):
+                continue
+            for key in before.keys() | after.keys():
+                value = before.get(key)
+                if type(value) is not bytes or value != after.get(key):
+                    found[of_library].append((label, key))
+        return found

@@ -1,0 +1,138 @@
+//! Libraries whose state is another in each process, or cannot be told.
+
+use crate::harness::*;
+
+cases!(
+    left_alone,
+    changed_by_project,
+    told_at_import,
+    changed_between,
+    changed_meanwhile
+);
+
+/// A library of which much differs in each process.
+const NOISY: &str = r#"
+import os
+import random
+import re
+
+TOKEN = os.urandom(8)
+GENERATOR = random.Random()
+OPENED = open(__file__)
+OPENED.close()
+LINES = (line for line in "abc")
+SCANNER = re.compile("a").scanner("a")
+NUMBERS = {id(object()): 1}
+PLACES = {}
+MODE = os.environ.get("NOISY_MODE")
+
+
+class Girth:
+    token = os.urandom(8)
+    altitude = 1
+
+
+def place(key):
+    return PLACES.get(key, 0)
+"#;
+
+/// Another one, which changes the first when it is imported.
+const LOUD: &str = r#"
+import os
+
+import noisy
+
+noisy.LOUD = os.urandom(8)
+noisy.NUMBERS[id(noisy)] = object()
+"#;
+
+fn case(core: &str, test: &str) -> Case {
+    let text = format!(
+        "-- core.py --\n{core}\n\nclass Own:\n    altitude = 1\n\n\ndef other():\n    return 7\n\
+         -- test_core.py --\nimport core\n\n\ndef test_altitude():\n    \
+         assert core.Own.altitude == 1\n\n\ndef test_noisy():\n    assert {test}\n\n\n\
+         def test_other():\n    assert core.other() == 7\n"
+    );
+    Case::new(text)
+        .own_venv()
+        .setup([
+            install("noisy", "1.0.0", &[("noisy.py", NOISY)]),
+            install("loud", "1.0.0", &[("loud.py", LOUD)]),
+        ])
+        .by_value()
+}
+
+/// The project imports the libraries and leaves them alone.
+fn left_alone() -> Case {
+    let core = "import noisy\nimport loud\nimport noisy as same\n";
+    case(core, "core.same.place('b') == 0")
+        .edit(
+            "the same value in another way",
+            [replace("core.py", "altitude = 1", "altitude = len('a')")],
+            NONE,
+        )
+        .edit(
+            "another value",
+            [replace("core.py", "altitude = 1", "altitude = len('ab')")],
+            ["! test_core.py::test_altitude"],
+        )
+}
+
+/// Who reads what the project registered is not known, so all that need it count.
+const OTHERS: [&str; 2] = ["test_core.py::test_altitude", "test_core.py::test_other"];
+
+/// It registers something, which counts by value.
+fn changed_by_project() -> Case {
+    let core = "import noisy\nimport loud\n\nnoisy.PLACES['a'] = len('a')\n";
+    case(core, "core.noisy.place('a') == 1")
+        .edit(
+            "the same in another way",
+            [replace("core.py", "len('a')", "len('b')")],
+            NONE,
+        )
+        .edit(
+            "something else",
+            [replace("core.py", "len('a')", "len('ab')")],
+            between(["! test_core.py::test_noisy"], OTHERS),
+        )
+}
+
+/// What an import found in the environment, though it is not there any more.
+fn told_at_import() -> Case {
+    let core = "import os\n\nos.environ['NOISY_MODE'] = 'a' * len('b')\nimport noisy\n\n\
+                del os.environ['NOISY_MODE']\n";
+    case(core, "core.noisy.MODE == 'a'").edit(
+        "another environment while it is imported",
+        [replace("core.py", "len('b')", "len('bc')")],
+        between(["! test_core.py::test_noisy"], OTHERS),
+    )
+}
+
+/// Between two imports the project changes the first library; or a module of the project that the
+/// second one imports does.
+fn changed_between() -> Case {
+    let core = "import noisy\nnoisy.PLACES['a'] = len('a')\nimport loud\n";
+    case(core, "core.noisy.place('a') == 1").edit(
+        "something else",
+        [replace("core.py", "len('a')", "len('ab')")],
+        between(["! test_core.py::test_noisy"], OTHERS),
+    )
+}
+
+fn changed_meanwhile() -> Case {
+    let core = "import asking\nimport noisy\n";
+    case(core, "core.noisy.place('a') == 1")
+        .setup([
+            install(
+                "asking",
+                "1.0.0",
+                &[("asking.py", "import noisy\nimport added\nimport loud\n")],
+            ),
+            write("added.py", "import noisy\n\nnoisy.PLACES['a'] = len('a')\n"),
+        ])
+        .edit(
+            "something else",
+            [replace("added.py", "len('a')", "len('ab')")],
+            between(["! test_core.py::test_noisy"], OTHERS),
+        )
+}
