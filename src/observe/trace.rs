@@ -93,6 +93,11 @@ pub enum Definition {
     },
     /// Code ran that may reach any name.
     Names,
+    /// Code that is not followed may know annotations of the project, or no agent can tell who
+    /// reads them.
+    Annotations {
+        is_blind: bool,
+    },
     /// A name that generated code spells, of the module at the path if there is one, or all
     /// names of that.
     Reached {

@@ -99,6 +99,7 @@ impl Closure for Files {
             Definition::Code { .. }
             | Definition::Module { .. }
             | Definition::Names
+            | Definition::Annotations { .. }
             | Definition::Reached { .. }
             | Definition::Docstring { .. }
             | Definition::Compiled { .. } => return Ok(None),

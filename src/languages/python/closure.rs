@@ -123,6 +123,11 @@ impl NameClosure {
         self.sources.contains_key(&unit)
     }
 
+    /// Whether a unit of a row spells what reads annotations.
+    pub(crate) fn may_read(&self, unit: UnitIndex) -> bool {
+        self.reaches.get(&unit).is_some_and(|reach| reach.reads)
+    }
+
     /// Whether some file was executed as source of which it is not known what it spells.
     pub(crate) fn runs_sources(&self) -> bool {
         self.sources.values().any(Option::is_none)

@@ -416,7 +416,15 @@ pub(super) const READERS_IN_TEXT: [&str; 10] = [
     "autospec",
 ];
 
-/// The same for docstrings.
+/// Names by which an instance gives annotations of its class. Who reads others is seen.
+pub(super) const ANNOTATIONS: [&str; 4] = [
+    "__annotations__",
+    "__annotate__",
+    "__annotate_func__",
+    "__annotations_cache__",
+];
+
+/// The same as `READERS_IN_TEXT` for docstrings.
 pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
     "__doc__",
     "_testMethodDoc",

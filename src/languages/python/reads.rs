@@ -146,7 +146,7 @@ impl<'a> Reading<'a> {
         if spelled.is_got() {
             reads.anything |= spelled.is_wide() || dynamic::ASK_FOR_ANYTHING.contains(&name);
             reads.members |= spelled.looks_up() || dynamic::LIST_MEMBERS.contains(&name);
-            reads.annotations |= dynamic::reads_annotations(name);
+            reads.annotations |= dynamic::ANNOTATIONS.contains(&name);
             reads.docstrings |= dynamic::reads_docstrings(name);
             reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
             reads.asks_runner |= asked::HAND_OUT_MODULES.contains(&name);
@@ -187,10 +187,10 @@ impl<'a> Reading<'a> {
         let reads = &mut found.reads;
         reads.anything |= uses.is_wide;
         reads.members |= uses.looks_up;
-        reads.annotations |= uses.reads;
         reads.docstrings |= uses.reads_docs;
         let spells = |names: &[&str]| names.iter().any(|name| uses.spells(name));
         reads.anything |= spells(&dynamic::ASK_FOR_ANYTHING);
+        reads.annotations |= spells(&dynamic::ANNOTATIONS);
         reads.members |= spells(&dynamic::LIST_MEMBERS);
         reads.beyond_values |= spells(&dynamic::BEYOND_VALUES);
         reads.asks_runner |= spells(&asked::HAND_OUT_MODULES);

@@ -29,6 +29,8 @@ const REORDERING: [&str; 2] = ["pytest-randomly", "pytest-random-order"];
 pub(super) struct Sources {
     names: NameClosure,
     naming: Naming,
+    /// Whether some process could not tell who reads annotations.
+    is_blind: bool,
     /// Closures that others build on, in the order in which they were asked for.
     closed: Vec<Rc<Closed>>,
 }
@@ -77,6 +79,7 @@ impl Sources {
         Ok(Sources {
             names,
             naming: Naming::default(),
+            is_blind: annotations(run).any(|is_blind| is_blind),
             closed: Vec::new(),
         })
     }
@@ -307,7 +310,8 @@ impl Sources {
     }
 
     /// Installed packages that name what reads annotations, or docstrings, may
-    /// read those of whatever they are given, and tell any test of it.
+    /// read those of whatever they are given, and tell any test of it. Of annotations agents
+    /// see whether that happens, unless machine code reads them.
     fn attach_readers(&mut self, run: &Run<'_>) {
         if self.names.modules.all.is_empty() {
             return;
@@ -322,13 +326,19 @@ impl Sources {
         // Machine code is long; mostly a source says it.
         let (sources, others): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|file| file.ends_with(b".py"));
+        let is_told = match self.is_blind {
+            true => has_annotations,
+            false => annotations(run).next().is_some(),
+        };
+        let sources = sources.into_iter().map(|file| (file, is_told));
+        let others = others.into_iter().map(|file| (file, has_annotations));
         let mut found = Reads::default();
-        for file in sources.into_iter().chain(others) {
-            if found.docstrings && (found.annotations || !has_annotations) {
+        for (file, can_read) in sources.chain(others) {
+            if found.docstrings && (found.annotations || !(is_told || has_annotations)) {
                 break;
             }
             let reads = Facts::may_read(file.as_bstr());
-            found.annotations |= reads.annotations && has_annotations;
+            found.annotations |= reads.annotations && can_read;
             found.docstrings |= reads.docstrings;
         }
         let names = self.names.nodes.entry(SESSION).or_default();
@@ -366,7 +376,9 @@ impl Closure for Sources {
                 }))
             }
             // What they mean, they mean for the closure of their nodes.
-            Definition::Module { .. } | Definition::Names => Ok(Some(Meaning::default())),
+            Definition::Module { .. } | Definition::Names | Definition::Annotations { .. } => {
+                Ok(Some(Meaning::default()))
+            }
             _ => Ok(None),
         }
     }
@@ -450,6 +462,8 @@ impl Closure for Sources {
                 };
         }
         reads.anything |= units.iter().any(|unit| self.names.is_source(*unit));
+        let mut units = units.iter();
+        reads.annotations |= self.is_blind && units.any(|unit| self.names.may_read(*unit));
         reads
     }
 
@@ -491,6 +505,15 @@ impl Closure for Sources {
         let whole = self.names.test_file_skeletons(&mut run.table);
         run.node_units[SESSION as usize].extend(whole);
     }
+}
+
+/// What processes told of annotations: whether they could not see who reads them.
+fn annotations(run: &Run<'_>) -> impl Iterator<Item = bool> {
+    let definitions = run.graph.definitions.iter();
+    definitions.filter_map(|one| match one {
+        Definition::Annotations { is_blind } => Some(*is_blind),
+        _ => None,
+    })
 }
 
 fn is_own(trace: &Trace) -> bool {

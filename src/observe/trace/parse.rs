@@ -209,6 +209,9 @@ fn observation(kind: &str, path: &Value, value: &Value) -> Result<Definition> {
             path: path_of(path)?,
         },
         "names" => Definition::Names,
+        "annotations" => Definition::Annotations {
+            is_blind: text(path)?.is_empty(),
+        },
         "reached" => Definition::Reached {
             path: path_of(path)?,
             name: text(value)?,

@@ -5,6 +5,7 @@
 //! the state of the process or of a library may be touched, more tests may run.
 
 mod abstract_classes;
+mod annotated;
 mod asked;
 mod caches;
 mod classes;

@@ -63,6 +63,7 @@ class Agent:
         self.after_import = {}
         self.state = None
         self.values = None
+        self.reached = None
         # Of those that tests leave.
         self.left = None
         # Filled by `order`, if tamis asks who reads and writes what.
@@ -321,6 +322,7 @@ class Agent:
         """The process ends normally."""
         if self.role is None:
             self.become("child" if "TAMIS_SPAWN" in self.hidden_environment else "other")
+        self.reached.readers.look_at_classes()
         self.flush()
         self.trace.write("close", status)
         self.trace.flush()

@@ -129,6 +129,7 @@ class Session:
         if self.agent.left is not None:
             self.agent.left.finish()
         self._tell_ended()
+        self.agent.reached.readers.look_at_classes()
         if self.agent.values is not None and self.config.pluginmanager.hasplugin("dsession"):
             self.agent.values.tell_of_controller()
         # From here on reports read files, which is not a dependency.

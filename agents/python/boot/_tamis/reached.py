@@ -16,6 +16,7 @@ import sys
 import types
 
 from .agent import watcher
+from .readers import Readers
 from .watch import is_a, member_at
 
 # `exec`, `eval`, and what else runs or makes code; and what a pickle gets by its name.
@@ -71,6 +72,7 @@ def install(agent):
     """Watch frames from now on. Events come by way of `files`."""
     agent.reached = Reached(agent)
     native = getattr(agent.collector, "native", None)
+    agent.reached.readers.begin(native is not None)
     if native is not None:
         reached = agent.reached
         watched = reached.on_frame, reached.on_docstring, reached.on_annotations
@@ -97,6 +99,7 @@ class Reached:
         self._runners = {}
         # The module that a pickle is about to get, and for whom.
         self._unpickling = None
+        self.readers = Readers(agent, self)
 
     def on_frame(self, name, frame):
         """Code of the project gets the attribute `name` of `frame` (or of a traceback there), of
@@ -111,7 +114,7 @@ class Reached:
             if path is not None:
                 self.agent.note_file(path)
             return
-        key = self._asked(name, sys._getframe(1).f_back)
+        key = self.asked_at(name, sys._getframe(1).f_back)
         if key is not None:
             path = self._file_of(names)
             if is_a(names.get(key), types.ModuleType):
@@ -128,7 +131,7 @@ class Reached:
             return
         self._all_of(names)
 
-    def _asked(self, name, reader):
+    def asked_at(self, name, reader):
         """The text that `reader` asks the names for that it is about to get: `x["name"]`,
         `x.get("name")`. `None` if it does something else with them."""
         place = reader.f_code, reader.f_lasti
@@ -179,7 +182,7 @@ class Reached:
                 # Most docstrings are those of libraries, which nobody edits.
                 return
         file = reader.co_filename
-        is_idle = self._is_by_value() or self._is_of_runner(file)
+        is_idle = self.is_by_value() or self._is_of_runner(file)
         if is_idle and reader is not _COPY:
             return
         code = of if is_a(of, types.CodeType) else _origin(of, found)
@@ -201,18 +204,14 @@ class Reached:
         if not is_of_libraries or any(self._path_of(one) is not None for one in those):
             self.agent.note("docstring", "", "*")
 
-    def on_annotations(self, function, annotations):
-        """Some code gets the annotations of a function, or what computes them: `singledispatch`
-        reads those of what is registered. Who reads others has to spell how."""
-        if self._is_by_value() or self._path_of(function.__code__) is None:
-            return
+    def on_annotations(self, of, found):
+        """Some code gets the annotations of a function, or what computes them, and so on: see
+        `Readers`."""
         frame = sys._getframe(1).f_back
-        while frame is not None and self.paths.actor(frame.f_code.co_filename) == "stdlib":
-            code = frame.f_code
-            if code.co_name == "register" and code.co_filename == _COPY.co_filename:
-                self.agent.note("reached", "", ".__annotations__")
-                return
-            frame = frame.f_back
+        if is_a(of, types.CodeType):
+            self.readers.on_code(of)
+        else:
+            self.readers.on_read(of, found, frame)
 
     def _is_for_runner(self, frame):
         """Whether pytest asks, perhaps through the standard library: what it reads of tests and
@@ -233,7 +232,7 @@ class Reached:
             self._runners[file] = answer
         return answer
 
-    def _is_by_value(self):
+    def is_by_value(self):
         """Whether what is read counts by the values that it leaves: import-time code reads it,
         and values are still to be taken."""
         if self.agent.top.kind != "import" or self.agent.role == "child":
@@ -286,7 +285,10 @@ class Reached:
         caller = self._project_file(frame)
         if caller is None and code.co_filename not in self.compiled:
             # What text means, such as that of annotations, is asked by libraries, too.
-            if not _STORES.isdisjoint(code.co_code[::2]) or self._is_by_value():
+            if not _STORES.isdisjoint(code.co_code[::2]):
+                return
+            self.readers.on_evaluated(code, frame)
+            if self.is_by_value():
                 return
             if self._is_for_runner(frame):
                 return

@@ -125,6 +125,9 @@ unsafe fn tell(object: Ref, name: Ref, at: usize) {
     if is_data.contains(&kind) || !is_text && !is_text_of_class(name) {
         return;
     }
+    if is_text && at == GETTER {
+        frames::tell_asked(object, name);
+    }
     let state = STATE.get();
     if state.epoch != codes::epoch() {
         state.epoch = codes::epoch();

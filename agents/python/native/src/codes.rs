@@ -197,7 +197,11 @@ unsafe fn verdict_on(code: Ref) -> Option<Verdict> {
         HOT.get().outside
     };
     let set = CODES.get().set_extra?;
-    (set(code, HOT.get().extra_index, verdict as *mut c_void) == 0).then_some(verdict)
+    let is_set = set(code, HOT.get().extra_index, verdict as *mut c_void) == 0;
+    if is_set && verdict & 1 == 1 {
+        frames::tell_code(code);
+    }
+    is_set.then_some(verdict)
 }
 
 unsafe fn number_of(key: Key, file: Ref, name: Ref) -> u32 {

@@ -78,6 +78,7 @@ unsafe extern "C" {
     pub static mut PyLong_Type: Object;
     pub static mut PyMemberDescr_Type: Object;
     pub static mut PyProperty_Type: Object;
+    pub static mut PyGetSetDescr_Type: Object;
     pub static mut PyModule_Type: Object;
     pub static mut PyBaseObject_Type: Object;
     pub static mut PySet_Type: Object;

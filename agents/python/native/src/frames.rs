@@ -20,6 +20,20 @@ struct Definition {
     closure: *mut c_void,
 }
 
+/// `PyGetSetDescrObject.d_getset`: after the head of the object come its type and two names.
+const GETSET: isize = 40;
+
+/// By what classes tell annotations; modules, too, but for the last.
+const OF_CLASSES: [&CStr; 3] = [c"__annotations__", c"__annotate__", c"__dict__"];
+
+/// What code spells that gets them.
+const SPELLED: [&CStr; 4] = [
+    c"__annotations__",
+    c"__annotate__",
+    c"__annotate_func__",
+    c"__annotations_cache__",
+];
+
 /// An attribute that is watched.
 struct Watched {
     name: Ref,
@@ -32,6 +46,9 @@ struct Watched {
 static CALLBACK: Global<Ref> = Global::new(std::ptr::null_mut());
 static OF_DOCSTRINGS: Global<Ref> = Global::new(std::ptr::null_mut());
 static OF_ANNOTATIONS: Global<Ref> = Global::new(std::ptr::null_mut());
+
+/// The names in `SPELLED`.
+static NAMES: Global<[Ref; 4]> = Global::new([std::ptr::null_mut(); 4]);
 
 /// Whether this helper itself asks, on behalf of nobody.
 static IS_QUIET: Global<bool> = Global::new(false);
@@ -48,6 +65,10 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
 /// project gets the attribute; and `of_docstrings(function, text)`, or `(code, constants)`, when
 /// any code gets these; `of_annotations(function, annotations)` likewise. `false`, with an exception,
 /// if the types have no such attributes.
+///
+/// `of_annotations` is also told of classes, with their annotations or their members, and modules;
+/// of other objects that are asked for annotations by a built-in function, and of code outside the
+/// project that spells these, when it first runs: both with `None`.
 pub unsafe fn watch(callback: Ref, of_docstrings: Ref, of_annotations: Ref) -> bool {
     let set = |place: &Global<Ref>, callback| unsafe {
         Py_IncRef(callback);
@@ -79,6 +100,137 @@ pub unsafe fn watch(callback: Ref, of_docstrings: Ref, of_annotations: Ref) -> b
         && (version().1 < 14
             || replace(&raw mut PyFunction_Type, c"__annotate__", tell_annotations))
         && replace(&raw mut PyFunction_Type, c"__doc__", tell_docstring)
+        && watch_classes()
+}
+
+/// Before 3.10 classes have no descriptor for annotations.
+unsafe fn watch_classes() -> bool {
+    for (name, place) in SPELLED.iter().zip(NAMES.get()) {
+        *place = PyUnicode_InternFromString(name.as_ptr());
+    }
+    let (class, module) = (&raw mut PyType_Type, &raw mut PyModule_Type);
+    let [annotations, annotate, members] = OF_CLASSES;
+    version().1 < 10
+        || rewire(class, annotations)
+            && rewire(class, members)
+            && rewire(module, annotations)
+            && (version().1 < 14 || rewire(class, annotate) && rewire(module, annotate))
+}
+
+/// Changes a descriptor in its place: parts of the standard library keep it.
+unsafe fn rewire(kind: Ref, name: &'static CStr) -> bool {
+    let dict = dict_of(kind);
+    let descriptor = match dict.is_null() {
+        true => std::ptr::null_mut(),
+        false => PyDict_GetItemString(dict, name.as_ptr()),
+    };
+    let is_known = !descriptor.is_null() && (*descriptor).kind == &raw mut PyGetSetDescr_Type;
+    let plain = match is_known {
+        true => word(descriptor, GETSET) as *const Definition,
+        false => std::ptr::null(),
+    };
+    if plain.is_null() || CStr::from_ptr((*plain).name) != name {
+        raise(PyExc_RuntimeError, c"classes have another form");
+        return false;
+    }
+    let definition = Box::leak(Box::new(Definition {
+        name: (*plain).name,
+        get: get_of_class,
+        set: (*plain).set.and(Some(set_of_class)),
+        doc: (*plain).doc,
+        closure: plain.cast_mut().cast(),
+    }));
+    *descriptor.byte_offset(GETSET).cast::<*const Definition>() = definition;
+    true
+}
+
+unsafe extern "C" fn get_of_class(object: Ref, closure: *mut c_void) -> Ref {
+    let plain = &*closure.cast::<Definition>();
+    let found = (plain.get)(object, plain.closure);
+    // Classes that are defined in C are nobody's of the project.
+    let is_class = type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS != 0;
+    let is_made = !is_class || type_object::flags(object) & type_object::HEAP_TYPE != 0;
+    if !found.is_null() && is_made && !is_for_others(plain) {
+        tell_reader(object, found);
+    }
+    found
+}
+
+/// Whether code of the project gets the members of a class, and spells nothing that gets
+/// annotations. Programs do that often.
+unsafe fn is_for_others(plain: &Definition) -> bool {
+    if CStr::from_ptr(plain.name) != OF_CLASSES[2] {
+        return false;
+    }
+    let frame = PyEval_GetFrame();
+    if frame.is_null() {
+        return true;
+    }
+    let code = PyFrame_GetCode(frame);
+    let is_other =
+        codes::is_of_project(code) && !spells(code, c"co_consts") && !spells(code, c"co_names");
+    Py_DecRef(code);
+    is_other
+}
+
+/// Whether names or constants of code have one of `NAMES`.
+unsafe fn spells(code: Ref, attribute: &CStr) -> bool {
+    let all = quietly(|| PyObject_GetAttrString(code, attribute.as_ptr()));
+    if all.is_null() {
+        PyErr_Clear();
+        return false;
+    }
+    let spelled = NAMES.get();
+    let mut each = (0..PyTuple_Size(all)).map(|at| PyTuple_GetItem(all, at));
+    let is_spelled = each.any(|one| spelled.contains(&one));
+    Py_DecRef(all);
+    is_spelled
+}
+
+unsafe extern "C" fn set_of_class(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
+    let plain = &*closure.cast::<Definition>();
+    match plain.set {
+        Some(set) => set(object, value, plain.closure),
+        None => -1,
+    }
+}
+
+/// Tells that `object` is asked for annotations.
+unsafe fn tell_reader(object: Ref, found: Ref) {
+    if !*IS_QUIET.get() {
+        tell_of_any(*OF_ANNOTATIONS.get(), object, found);
+    }
+}
+
+/// Tells that an object of some class is asked for `name`, a text.
+pub unsafe fn tell_asked(object: Ref, name: Ref) {
+    if (*OF_ANNOTATIONS.get()).is_null() {
+        return;
+    }
+    let mut size = 0;
+    let text = PyUnicode_AsUTF8AndSize(name, &raw mut size);
+    if text.is_null() {
+        PyErr_Clear();
+        return;
+    }
+    let text = std::slice::from_raw_parts(text.cast::<u8>(), size as usize);
+    let kind = (*object).kind;
+    let is_told = kind == &raw mut PyFunction_Type
+        || kind == &raw mut PyModule_Type
+        || type_object::flags(kind) & type_object::TYPE_SUBCLASS != 0;
+    if !is_told && SPELLED.iter().any(|one| one.to_bytes() == text) {
+        tell_reader(object, &raw mut _Py_NoneStruct);
+    }
+}
+
+/// Tells of code that is not the project's if it asks for annotations.
+pub unsafe fn tell_code(code: Ref) {
+    if (*OF_ANNOTATIONS.get()).is_null() {
+        return;
+    }
+    if spells(code, c"co_names") {
+        tell_reader(code, &raw mut _Py_NoneStruct);
+    }
 }
 
 unsafe fn replace(kind: Ref, name: &'static CStr, tell: unsafe fn(Ref, Ref, &Watched)) -> bool {

@@ -103,6 +103,8 @@ fn what_code_does_with_names_that_it_does_not_spell_is_told_apart() {
     assert!(!reads("def f(x, y): return getattr(x, y)\n").members);
     let found = reads("def f(x): return x.__annotations__\n");
     assert!(found.annotations && !found.docstrings);
+    let found = reads("def f(x): return x.signature()\n");
+    assert!(!found.annotations && !found.anything);
     let found = reads("def f(x): return x.__doc__\n");
     assert!(found.docstrings && !found.annotations);
     let found = reads("def f(): return globals()\n");

@@ -1,0 +1,293 @@
+"""Who reads annotations of the project, and whether somebody may know what they say: code of an
+installed package that read some, or code of the project that did so before the tests and may have
+kept their text.
+
+Whoever knows can find out what the text means, now or later, and look at the classes that it leads
+to. Which names that takes nobody sees. So this counts for all tests.
+"""
+
+import dis
+import functools
+import opcode
+import sys
+import types
+
+from .watch import identity, is_a
+
+# Classes have a descriptor for annotations since then. Before, nobody can tell who reads them.
+_CAN_TELL = (3, 10)
+
+# What gets annotations when it stands after a dot, or as a key among the members of a class.
+NAMES = frozenset(
+    ("__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__")
+)
+
+# These run where the tests do not: what they keep is what tests may find.
+_BEFORE_TESTS = frozenset(("session", "child", "import", "collect"))
+
+# Who copies annotations: those of the copies count where they are read.
+_COPY = functools.update_wrapper.__code__
+
+# What these attributes lead to has descriptors for annotations.
+_NO_INSTANCES = frozenset(("__call__", "__class__", "__func__", "__init__", "__new__"))
+
+# Parts of the standard library that look members up by names that somebody gives them. Others
+# spell what they look for.
+_INSPECT = "inspect.py"
+_BY_ANY_NAME = (_INSPECT, "pydoc.py", "mock.py", "doctest.py")
+
+# What gets an attribute, and where in its argument the name is.
+_EXTENDED = opcode.opmap["EXTENDED_ARG"]
+_ATTRIBUTES = {
+    opcode.opmap[name]: (shift if sys.version_info >= (3, 12) else 0)
+    for name, shift in (("LOAD_ATTR", 1), ("LOAD_METHOD", 0), ("LOAD_SUPER_ATTR", 2))
+    if name in opcode.opmap
+}
+
+_TYPING = ("typing.py", "annotationlib.py", "typing_extensions.py")
+
+_MAPPING = type(type.__dict__)
+_DEEPEST = 10
+
+
+class Readers:
+    """Notes who reads, and tells once that somebody may know text."""
+
+    def __init__(self, agent, reached):
+        self.agent = agent
+        self.paths = agent.paths
+        self.reached = reached
+        self.is_known = False
+        # Code and offset in it -> whether it asks only for names of parameters there.
+        self._by_names = {}
+        # By name of a module: whether it is outside of the project.
+        self._outside = {}
+
+    def begin(self, can_tell):
+        if not can_tell or sys.version_info < _CAN_TELL:
+            self._tell()
+            self.agent.note("annotations", "", None, self.agent.root_scope)
+
+    def _tell(self):
+        if not self.is_known:
+            self.is_known = True
+            self.agent.note("annotations", "*", None, self.agent.root_scope)
+
+    def on_read(self, of, found, frame):
+        """`frame` gets `found` of a function, a class or a module: annotations, what computes
+        them, or the members of a class. Or it asks another object for annotations."""
+        who = self._who(frame)
+        if who is None:
+            return
+        if who == "project" and self._wants_names(frame):
+            return
+        is_before = self.agent.top.kind in _BEFORE_TESTS
+        is_direct = who == "project" and self._asker(frame.f_code.co_filename) == who
+        if is_a(found, _MAPPING):
+            # What code of the project does with the members of a class is known from its source.
+            if is_direct and not is_before or self._looks_for_others(frame):
+                return
+        if not self._is_of_project(of):
+            return
+        if who == "library":
+            if not is_before or _has_text(found):
+                self._tell()
+        elif is_before and _has_text(found) and self._may_keep(frame, is_direct):
+            self._tell()
+        if not self.reached.is_by_value():
+            self.agent.note("reached", "", ".__annotations__")
+
+    def _looks_for_others(self, frame):
+        """Whether code wants the members of a class for something else."""
+        key = self.reached.asked_at("__dict__", frame)
+        if key is not None:
+            return key not in NAMES
+        code = frame.f_code
+        if self._asker(code.co_filename) != "stdlib":
+            return False
+        if not code.co_filename.endswith(_BY_ANY_NAME):
+            return not _asks(code)
+        # `getattr_static`, by which `isinstance` asks for members of protocols.
+        key = frame.f_locals.get("attr")
+        return type(key) is str and key not in NAMES or code.co_name.startswith("_shadowed_dict")
+
+    def _wants_names(self, frame):
+        """Whether `signature(x).parameters.keys()` reads, which drops all but names."""
+        asking = frame
+        while self._asker(asking.f_code.co_filename) in ("stdlib", "agent"):
+            if not asking.f_code.co_filename.endswith(_INSPECT):
+                return False
+            asking = asking.f_back
+        if asking is frame:
+            return False
+        place = asking.f_code, asking.f_lasti
+        known = self._by_names.get(place)
+        if known is None:
+            steps = (one for one in dis.get_instructions(place[0]) if one.offset > place[1])
+            names = [one.argval for one in steps if one.opname != "CACHE"][:2]
+            known = self._by_names[place] = names == ["parameters", "keys"]
+        return known
+
+    @staticmethod
+    def _may_keep(frame, is_direct):
+        """Whether code of the project may keep text of annotations, other than where it is."""
+        if not is_direct:
+            # `typing` keeps what it means.
+            return not frame.f_code.co_filename.endswith(_TYPING)
+        # Or it makes a static method, which gets a copy.
+        return _asks(frame.f_code)
+
+    def on_code(self, code):
+        """Code outside of the project, which spells `__annotations__`, runs for the first time.
+        Nobody sees if it asks an object whose class answers."""
+        if self.is_known or self._asker(code.co_filename) != "library":
+            return
+        if any(before not in _NO_INSTANCES for before in _asked(code)):
+            self._tell()
+
+    def on_evaluated(self, code, frame):
+        """`frame` evaluates an expression that comes out of a text."""
+        if self.is_known or not code.co_names or self._who(frame) != "library":
+            return
+        if frame.f_code.co_filename.endswith(_TYPING):
+            # Names of a module, and of a class there.
+            held = map(frame.f_locals.get, ("globalns", "localns", "globals", "locals"))
+            spaces = [one for one in held if type(one) is dict and one]
+            names = [one.get("__name__", one.get("__module__")) for one in spaces]
+            if names and all(map(self._is_outside, names)):
+                return
+        self._tell()
+
+    def look_at_classes(self):
+        """A metaclass gets the annotations of a class among its members, before there is a
+        class that could be asked."""
+        if self.is_known:
+            return
+        seen, waiting = set(), [object]
+        while waiting:
+            one = waiting.pop()
+            if identity(one) in seen:
+                continue
+            seen.add(identity(one))
+            waiting.extend(type.__subclasses__(one))
+            if type(one) is not type and any(map(self._is_of_library, type.mro(type(one)))):
+                if self._is_of_project(one):
+                    self._tell()
+                    return
+
+    # -- who asks -----------------------------------------------------------
+
+    def _who(self, frame):
+        """Whether the project or a library reads, perhaps by way of the standard library; `None`
+        if it is the test runner, or nobody makes anything of it."""
+        code = frame.f_code
+        if code is _COPY or self._asker(code.co_filename) == "agent":
+            return None
+        while frame is not None:
+            asker = self._asker(frame.f_code.co_filename)
+            # The agent stands in for functions of the standard library.
+            if asker not in ("stdlib", "agent"):
+                return asker if asker in ("project", "library") else None
+            frame = frame.f_back
+        return None
+
+    def _asker(self, file):
+        actor = self.paths.actor(file)
+        if actor == "other":
+            return "library" if self.paths.code_file(file) is None else "project"
+        return actor
+
+    # -- of whom ------------------------------------------------------------
+
+    def _is_of_project(self, of):
+        if is_a(of, types.FunctionType):
+            code = of.__code__
+            if self.paths.code_file(code.co_filename) is not None:
+                return True
+            return not self._is_outside(of.__module__)
+        if is_a(of, types.ModuleType):
+            return not self._is_outside(vars(of).get("__name__"))
+        kind = of if is_a(of, type) else type(of)
+        return any(not self._is_outside(_module_of(one)) for one in type.mro(kind))
+
+    def _is_of_library(self, kind):
+        name = _module_of(kind)
+        file = vars(sys.modules.get(name, types)).get("__file__")
+        return type(file) is str and self._asker(file) == "library"
+
+    def _is_outside(self, name):
+        """Whether a module is known to be another one's than the project's."""
+        if type(name) is not str:
+            return False
+        known = self._outside.get(name)
+        if known is None:
+            known = self._find_outside(name)
+            if name in sys.modules:
+                self._outside[name] = known
+        return known
+
+    def _find_outside(self, name):
+        # A package gives its classes the names of modules that come later.
+        whole = name
+        while name:
+            module = sys.modules.get(name)
+            file = vars(module).get("__file__") if is_a(module, types.ModuleType) else None
+            if type(file) is str:
+                return self.paths.code_file(file) is None
+            name = name.rpartition(".")[0]
+        name = whole
+        known = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
+        return name.partition(".")[0] in known
+
+
+def _asks(code):
+    """Whether code spells that it gets annotations."""
+    texts = (one for one in code.co_consts if type(one) is str)
+    return not NAMES.isdisjoint(texts) or bool(_asked(code))
+
+
+def _asked(code):
+    """The attributes of which code asks annotations; `None` for what is none."""
+    found = []
+    if NAMES.isdisjoint(code.co_names):
+        return found
+    raw, before, extended = code.co_code, None, 0
+    for at in range(0, len(raw), 2):
+        operation, argument = raw[at], raw[at + 1] | extended
+        extended = argument << 8 if operation == _EXTENDED else 0
+        shift = _ATTRIBUTES.get(operation)
+        if shift is not None:
+            name = code.co_names[argument >> shift]
+            if name in NAMES:
+                found.append(before)
+            before = name
+        elif operation and operation != _EXTENDED:
+            before = None
+    return found
+
+
+def _module_of(kind):
+    return type.__dict__["__module__"].__get__(kind)
+
+
+def _has_text(found):
+    """Whether annotations, or the members of a class, have text that somebody may evaluate."""
+    if is_a(found, _MAPPING):
+        found = next((found[name] for name in NAMES if name in found), None)
+        if found is None:
+            return False
+    if type(found) is not dict:
+        # What computes them, or those of an object that nobody knows.
+        return True
+    return any(_is_text(value, 0) for value in list(found.values()))
+
+
+def _is_text(value, depth):
+    if depth > _DEEPEST:
+        return True
+    if value is None or value is Ellipsis or type(value).__name__.startswith("_Special"):
+        return False
+    if type(value).__module__ in ("typing", "types"):
+        parts = getattr(value, "__args__", None)
+        return type(parts) is not tuple or any(_is_text(part, depth + 1) for part in parts)
+    return not is_a(value, type)
