@@ -7,12 +7,20 @@ cases!(
     changed_by_project,
     told_at_import,
     changed_between,
-    changed_meanwhile
+    changed_meanwhile,
+    asked_by_library,
+    deleted,
+    behind_an_object_of_c,
+    in_a_queue,
+    restored,
+    seeded
 );
 
 /// A library of which much differs in each process.
 const NOISY: &str = r#"
+import io
 import os
+import queue
 import random
 import re
 
@@ -22,9 +30,17 @@ OPENED = open(__file__)
 OPENED.close()
 LINES = (line for line in "abc")
 SCANNER = re.compile("a").scanner("a")
+QUEUE = queue.SimpleQueue()
 NUMBERS = {id(object()): 1}
 PLACES = {}
 MODE = os.environ.get("NOISY_MODE")
+
+
+class Buffer(io.StringIO):
+    mode = 0
+
+
+BUFFER = Buffer()
 
 
 class Girth:
@@ -135,4 +151,113 @@ fn changed_meanwhile() -> Case {
             [replace("added.py", "len('a')", "len('ab')")],
             between(["! test_core.py::test_noisy"], OTHERS),
         )
+}
+
+/// The project deletes something, or changes what Python holds behind an object of C.
+fn deleted() -> Case {
+    let core =
+        "import noisy\n\nif len('a') == 2:\n    del noisy.SCANNER\n    del noisy.Girth.altitude\n";
+    case(
+        core,
+        "(hasattr(core.noisy, 'SCANNER'), hasattr(core.noisy.Girth, 'altitude')) == (True, True)",
+    )
+    .edit(
+        "it is gone",
+        [replace("core.py", "len('a')", "len('ab')")],
+        between(["! test_core.py::test_noisy"], OTHERS),
+    )
+}
+
+fn behind_an_object_of_c() -> Case {
+    let core = "import noisy\n\nnoisy.BUFFER.mode = len('a')\nnoisy.QUEUE.put(len('a'))\n";
+    case(
+        core,
+        "(core.noisy.BUFFER.mode, core.noisy.QUEUE.get()) == (1, 1)",
+    )
+    .edit(
+        "another value",
+        [replace("core.py", "len('a')\nnoisy", "len('ab')\nnoisy")],
+        between(["! test_core.py::test_noisy"], OTHERS),
+    )
+}
+
+fn in_a_queue() -> Case {
+    let core = "import noisy\n\nnoisy.QUEUE.put(len('a'))\n";
+    case(core, "core.noisy.QUEUE.get() == 1").edit(
+        "another value",
+        [replace("core.py", "len('a')", "len('ab')")],
+        at_least(["! test_core.py::test_noisy"]),
+    )
+}
+
+/// What an import finds in another library, or draws, though it is as before in the end.
+fn restored() -> Case {
+    let core = "import noisy\n\nnoisy.PLACES['a'] = len('a')\nimport seen\n\n\
+                del noisy.PLACES['a']\n";
+    case(core, "core.seen.SEEN == 1")
+        .setup([install(
+            "seen",
+            "1.0.0",
+            &[(
+                "seen.py",
+                "import noisy\n\nTOKEN = noisy.os.urandom(8)\nSEEN = noisy.place('a')\n",
+            )],
+        )])
+        .edit(
+            "it was another value meanwhile",
+            [replace("core.py", "len('a')", "len('ab')")],
+            between(["! test_core.py::test_noisy"], OTHERS),
+        )
+}
+
+fn seeded() -> Case {
+    let core = "import random\n\nrandom.seed(len('a'))\nimport drawn\nimport noisy\n\n\
+                random.seed(0)\n";
+    case(core, "core.drawn.NUMBER")
+        .setup([install(
+            "drawn",
+            "1.0.0",
+            &[(
+                "drawn.py",
+                "import os\nimport random\n\nTOKEN = os.urandom(8)\n\
+                 NUMBER = random.getrandbits(1000) == random.Random(1).getrandbits(1000)\n",
+            )],
+        )])
+        .edit(
+            "another seed meanwhile",
+            [replace("core.py", "len('a')", "len('ab')")],
+            between(["! test_core.py::test_noisy"], OTHERS),
+        )
+}
+
+/// A library reads a file of the project, or runs code of it, when it is imported.
+fn asked_by_library() -> Case {
+    let core = "import girth\n\n\ndef told():\n    return 4\n\n\ngirth.ASK.append(told)\nimport altitude\n";
+    case(
+        core,
+        "(core.altitude.SIZE, core.altitude.TOLD) == ('3', [4])",
+    )
+    .setup([
+        install("girth", "1.0.0", &[("girth.py", "ASK = []\n")]),
+        install(
+            "altitude",
+            "1.0.0",
+            &[(
+                "altitude.py",
+                "import os\n\nimport girth\n\nTOKEN = os.urandom(8)\n\
+                     SIZE = open('size.txt').read()\nTOLD = [one() for one in girth.ASK]\n",
+            )],
+        ),
+        write("size.txt", "3"),
+    ])
+    .edit(
+        "the file",
+        [write("size.txt", "5")],
+        at_least(["! test_core.py::test_noisy"]),
+    )
+    .edit(
+        "the code",
+        [replace("core.py", "return 4", "return 2 + 3")],
+        at_least(["! test_core.py::test_noisy"]),
+    )
 }

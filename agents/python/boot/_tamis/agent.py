@@ -182,6 +182,12 @@ class Agent:
                     self.trace.write("u", number, kind, path, value)
         return number
 
+    def told(self, numbers):
+        """Pairs of kind and path of units; those of code, which the collector numbers, have no
+        path here."""
+        known = {number: key[:2] for key, number in list(self._units.items())}
+        return [known.get(number, ("code", None)) for number in numbers]
+
     def relative(self, path):
         """An absolute path as units have it: relative in the repository, the same in every
         checkout."""

@@ -23,6 +23,10 @@ except ImportError:
 
 # Of `native.cells`: by address; all cells apart.
 _IN_PLACE, _APART = 3, True
+# Units that are compared in other ways, and places where no module of the project stands.
+_ELSEWHERE = frozenset(("dist", "env", "lookup", "runtime"))
+# So many cells are looked at again before imports: beyond, what later ones load counts by value.
+_MOST_CELLS = 1000000
 # Of a label: what comes before the module's name.
 _PREFIX = "*lib:"
 
@@ -42,6 +46,12 @@ class Early:
         self.roots = {}
         self.circumstances = {}
         self.taken = {}
+        self.kept = []
+        # What the import that runs now began with; `None` if that cannot be told.
+        self.begun = None
+        # Pairs of label and key: what was touched before that.
+        self.touched_before = frozenset()
+        self.looked_at = 0
 
     def begin(self):
         """pytest has its plug-ins. What they loaded is as their imports left it if the project
@@ -49,6 +59,7 @@ class Early:
         if self.agent.values.modules or self._is_started_by_project():
             self.skip()
         else:
+            self.begun = self._circumstances()
             self.take()
 
     def _is_started_by_project(self):
@@ -63,13 +74,15 @@ class Early:
         if get_ident() != self.thread:
             return
         block, self.block = self.block, None
-        if block is None or not block.has(frame):
-            # Who knows what ran since they were loaded.
-            self.skip()
-        elif is_library:
-            self.block = block
-        else:
+        if block is not None and block.has(frame):
+            if is_library:
+                self.block = block
+                return
             self.take()
+        # Who knows what ran since the others were loaded.
+        self.skip()
+        if is_library:
+            self.begun = self._circumstances()
 
     def import_ended(self, frame):
         """`frame` has imported a library."""
@@ -92,16 +105,40 @@ class Early:
         if not new:
             return
         self.seen.update(new)
+        begun, self.begun = self.begun, None
+        if begun is None or self._met_project(new):
+            return
         found = libraries.roots(self.agent, (), new)
         roots = [root for root in found if self._is_of_library(root[1])]
         if not roots:
             return
         roots = tuple((label, module, without, _APART) for label, module, without, _ in roots)
-        self.taken.update(self.cells(roots, (), _IN_PLACE))
-        made_in = self._circumstances()
         for root in roots:
             self.roots[root[0]] = root
-            self.circumstances[root[0]] = made_in
+            self.circumstances[root[0]] = begun
+        # What only libraries did to one another is as an import left it.
+        touched = self.touched_before
+        for label, cells in self._look().items():
+            before = self.taken.get(label, {})
+            left = {key: value for key, value in before.items() if (label, key) in touched}
+            left.update(item for item in cells.items() if (label, item[0]) not in touched)
+            self.taken[label] = left
+
+    def _met_project(self, names):
+        """Whether an import of these modules read files of the project or ran its code: then what
+        came of it can be told by values alone."""
+        agent = self.agent
+        scopes = (agent.module_scopes.get(name) for name in names)
+        units = set().union(*(scope.units for scope in scopes if scope is not None))
+        return any(self._is_of_project(*unit) for unit in agent.told(units))
+
+    def _is_of_project(self, kind, path):
+        if kind == "code":
+            return True
+        if kind in _ELSEWHERE or not path:
+            return False
+        path = self.agent.paths.absolute(path)
+        return path != self.agent.root and self.agent.paths.place(path) == PROJECT
 
     def _is_of_library(self, module):
         path = libraries.path_of(module)
@@ -113,10 +150,32 @@ class Early:
         return self.agent.paths.place(path) == SITE and not of_runner
 
     def _circumstances(self):
-        """What of the process a library may ask for while it is imported, and that the project
-        may have set for it alone."""
-        told = process_state.circumstances(self.agent)
-        return blake2b(repr(told).encode("utf-8", "replace"), digest_size=16).hexdigest()
+        """What an import may ask for that the project may have set for it alone: the process, and
+        what was touched of libraries. `None` if it cannot be told."""
+        found = blake2b(digest_size=16)
+        told = process_state.describe(self.agent)
+        places = libraries.places(self.agent)
+        self._add(found, self.cells((("", told),), places), [("", key) for key in told])
+        self.looked_at += sum(map(len, self.taken.values()))
+        if self.looked_at > _MOST_CELLS:
+            return None
+        touched = self.touched()
+        changed = sorted({label for label, cells in touched.items() if cells})
+        self.touched_before = frozenset(cell for cells in touched.values() for cell in cells)
+        now = self.cells(tuple(self.roots[label] for label in changed), places)
+        if not all(self._add(found, now, sorted(touched[label], key=str)) for label in changed):
+            return None
+        return found.hexdigest()
+
+    @staticmethod
+    def _add(found, cells, keys):
+        """Adds the contents of cells; returns whether all can be told."""
+        can_tell = True
+        for label, key in keys:
+            value = cells.get(label, {}).get(key, b"")
+            can_tell &= type(value) is bytes
+            found.update(repr((label, key, value[:16] if type(value) is bytes else None)).encode())
+        return can_tell
 
     def root(self, root):
         """What is to be taken of a library in the end."""
@@ -128,10 +187,17 @@ class Early:
         self.roots.pop(label, None)
         return root
 
+    def _look(self):
+        """All cells of these libraries now, by address."""
+        now = self.cells(tuple(self.roots.values()), (), _IN_PLACE)
+        # What counts by its place shall not make room for another.
+        self.kept.append(now.pop(None))
+        return now
+
     def touched(self):
         """Label of a library -> pairs of label and key of the cells that are not as its import
         left them."""
-        now = self.cells(tuple(self.roots.values()), (), _IN_PLACE)
+        now = self._look()
         found = {label: [] for label in self.roots}
         for label in now.keys() | self.taken.keys():
             of_library = _PREFIX + label[len(_PREFIX) :].partition(":")[0]

@@ -4,7 +4,10 @@ PYTEST_DONT_REWRITE
 """
 
 import sys
+from importlib.machinery import PathFinder
 from opcode import EXTENDED_ARG, opmap
+
+_STDLIB = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
 
 # What import statements consist of, beside `IMPORT_NAME`.
 _PARTS = frozenset(
@@ -27,8 +30,8 @@ class Block:
         self.goes_on = self._read(frame.f_code)
 
     def has(self, frame):
-        """Whether `frame` is still there."""
-        return frame is self.frame and self.begin <= frame.f_lasti <= self.end
+        """Whether `frame` has come to the statement that goes on."""
+        return frame is self.frame and frame.f_lasti == self.end
 
     def _read(self, code):
         content, argument, loaded = code.co_code, 0, []
@@ -63,9 +66,16 @@ _SHIFT = 2 if sys.version_info >= (3, 15) else 0
 def _is_to_load(name, names):
     module = sys.modules.get(name)
     if module is None:
-        return True
+        return _is_found(name.partition(".")[0])
     return type(names) is tuple and any(
         "%s.%s" % (name, one) not in sys.modules and one not in vars(module)
         for one in names
         if one != "*"
     )
+
+
+def _is_found(name):
+    """Whether there is something to import, other than the standard library."""
+    if name in sys.modules:
+        return True
+    return name not in _STDLIB and PathFinder.find_spec(name) is not None

@@ -65,18 +65,6 @@ def _search_path(agent):
     ]
 
 
-def circumstances(agent):
-    """What an import may ask of the process before anything else: where it is, what it was
-    started with, its environment."""
-    return [
-        _beneath(agent, os.getcwd()),
-        _search_path(agent),
-        None if sys.argv == agent.arguments else sys.argv,
-        sorted(_environment(agent).items(), key=repr),
-        [type(hook).__name__ for hook in sys.meta_path],
-    ]
-
-
 def _settings(agent):
     found = {
         "recursion": sys.getrecursionlimit(),

@@ -30,6 +30,9 @@ _SERVERS = {
     "run_server": os.sep + "pytest_rerunfailures.py",
 }
 
+# Of a cell that is not there any more.
+_GONE = b"gone"
+
 # The holders that are no modules.
 PROCESS, ITEMS, MODULES = "*process", "*items", "*modules"
 
@@ -221,10 +224,9 @@ class Values:
             holder = Holder(label, "")
             holder.cells[""] = early.circumstances[label], None
             for of, key in touched:
-                value = taken.get(of, {}).get(key)
-                if value is not None:
-                    name = "%s.%s" % (of[len(label) + 1 :], key) if of != label else key
-                    holder.cells[name] = _told(value, value)
+                value = taken.get(of, {}).get(key, _GONE)
+                name = "%s.%s" % (of[len(label) + 1 :], key) if of != label else key
+                holder.cells[name] = _told(value, value)
             found.append(holder)
         for holder in found:
             inner = holder.name + ":"

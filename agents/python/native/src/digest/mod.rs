@@ -61,9 +61,6 @@ pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming) -> Ref {
         taking.take(root);
     }
     taking.walk.finish();
-    if taking.walk.by_address {
-        taking.walk.place_opaque();
-    }
     let result = answer(&mut taking, naming);
     taking.walk.end();
     collection.end();
@@ -176,6 +173,9 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         let of_root = dict_in(all, taking.labels[library].as_ref());
         put(of_root, Key::Whole, value);
     }
+    if naming == Naming::Address {
+        put(all, Key::Whole, list_of(&taking.walk.placed));
+    }
     if naming == Naming::Kept {
         let unwatched = base::unwatched(&mut taking.walk);
         let of_cell = |cell: &&Cell| match cell.target {
@@ -193,6 +193,17 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         return null_mut();
     }
     all
+}
+
+/// A list of these objects, which stay alive with it.
+unsafe fn list_of(objects: &[Ref]) -> Ref {
+    let list = PyList_New(0);
+    for object in objects {
+        if !list.is_null() {
+            PyList_Append(list, *object);
+        }
+    }
+    list
 }
 
 /// The dict at a key of `all`, borrowed; a new one if there was none.

@@ -3,13 +3,13 @@
 
 use std::rc::Rc;
 
-use super::classes::Names;
+use super::classes::{Names, type_name};
 use super::codes::File;
 use super::graph::{Edge, Graph, Label, Node, Why};
 use super::hash::{ByAddress, Digest, Hasher, of_address, of_text};
 use super::homes::Homes;
 use super::kinds::{Kind, Shape, shape_of};
-use super::layout::Layouts;
+use super::layout::{Layouts, referents};
 use super::{functions, library, object};
 use crate::content::{self, Reader};
 use crate::ffi::*;
@@ -46,6 +46,8 @@ pub struct Walk {
     pub marks: std::collections::HashMap<u32, Vec<usize>>,
     /// See `Naming::Address`: also what belongs to the process is an object like others.
     pub by_address: bool,
+    /// Objects that count by where they are.
+    pub placed: Vec<Ref>,
     /// Whether texts hash alike in every process.
     texts_are_steady: bool,
     memo: ByAddress<u32>,
@@ -85,6 +87,7 @@ impl Walk {
             homes: Homes::default(),
             marks: Default::default(),
             by_address: false,
+            placed: Vec::new(),
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
             work: Vec::new(),
@@ -151,7 +154,7 @@ impl Walk {
             Kind::Module => self.names.module_reference(object),
             _ if shape.is_of_runner => Some(of_text("runner", b"")),
             _ if !shape.is_exact => None,
-            Kind::Single => Some(of_text("single", super::classes::type_name(kind))),
+            Kind::Single => Some(of_text("single", type_name(kind))),
             Kind::Bool | Kind::Int | Kind::Complex | Kind::Bytes => {
                 let mut hasher = const { Hasher::new("value") };
                 scalar(object, shape.kind, &mut hasher);
@@ -238,23 +241,6 @@ impl Walk {
         self.work.iter().zip(&self.passing).map(name).collect()
     }
 
-    /// Takes objects whose content is not understood for what they are called: they are the same
-    /// as long as they are where they are.
-    pub unsafe fn place_opaque(&mut self) {
-        for (at, work) in self.work.iter().enumerate() {
-            let node = &mut self.graph.nodes[at];
-            let (Work::Object(object), Some(Why::Type(kind))) = (work, node.opaque) else {
-                continue;
-            };
-            if !self.passing[at] {
-                let mut hasher = const { Hasher::new("in its place") };
-                hasher.bytes(super::classes::type_name(kind));
-                hasher.digest(of_address(*object as usize));
-                (node.local, node.opaque) = (hasher.finish(), None);
-            }
-        }
-    }
-
     /// Reads every object that was reached and not read yet.
     pub unsafe fn finish(&mut self) {
         while self.done < self.work.len() {
@@ -266,7 +252,10 @@ impl Walk {
                 content.fail(Why::Said("too many objects"));
             } else {
                 match work {
-                    Work::Object(object) => object::read(object, &mut content),
+                    Work::Object(object) => {
+                        object::read(object, &mut content);
+                        content.place(object);
+                    }
                     Work::Pair(key, value) => {
                         content.hasher = const { Hasher::new("entry") };
                         content.child(Label::Part("key"), key);
@@ -422,6 +411,25 @@ impl<'w> Content<'w> {
 
     pub fn fail(&mut self, why: Why) {
         self.opaque.get_or_insert(why);
+    }
+
+    /// Takes an object whose content is not understood for where it is, together with what it
+    /// refers to.
+    unsafe fn place(&mut self, object: Ref) {
+        let is_placed = self.walk.by_address && !self.walk.passing[self.walk.done];
+        let Some(Why::Type(kind)) = self.opaque.filter(|_| is_placed) else {
+            return;
+        };
+        self.opaque = None;
+        self.walk.placed.push(object);
+        self.hasher.bytes(type_name(kind));
+        self.hasher.digest(of_address(object as usize));
+        let kind = (*object).kind;
+        if type_object::flags(kind) & type_object::HAVE_GC != 0 {
+            for (at, held) in referents(object, kind).into_iter().enumerate() {
+                self.child(Label::Index(at as u32), held);
+            }
+        }
     }
 
     /// A part of the object; null is none.
