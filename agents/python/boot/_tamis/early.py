@@ -26,7 +26,7 @@ _IN_PLACE, _APART = 3, True
 # Units that are compared in other ways, and places where no module of the project stands.
 _ELSEWHERE = frozenset(("dist", "env", "lookup", "runtime"))
 # So many cells are looked at again before imports: beyond, what later ones load counts by value.
-_MOST_CELLS = 1000000
+_MOST_CELLS = 500000
 # Of a label: what comes before the module's name.
 _PREFIX = "*lib:"
 

@@ -16,7 +16,11 @@ held.nothing = object()
 class Kind: member = object()
 Kind.__module__, Kind.__qualname__ = "held", "Kind"
 held.Kind = Kind
-def take(how=True): return native.cells((("held", held, (), how),), (), 3)
+kept = []
+def take():
+    found = native.cells((("held", held, (), True),), (), 3)
+    kept.append(found.pop(None))
+    return found
 first = take()
 def touched():
     now = take()
@@ -41,6 +45,9 @@ def test_what_stays_where_it_is_equals_itself(run):
     [
         ("other = (line for line in 'abc'); held.lines = other", ["held", "lines"]),
         ("other = open(__file__); held.opened = other", ["held", "opened"]),
+        ("next(held.lines)", ["held", "lines"]),
+        # The one that was there makes no room for it.
+        ("held.lines = None; held.lines = (line for line in 'abc')", ["held", "lines"]),
         ("held.registry['b'] = 1", ["held", "registry"]),
         ("other = object(); held.registry['a'] = other", ["held", "registry"]),
         ("other = object(); held.nothing = other", ["held", "nothing"]),
