@@ -147,19 +147,23 @@ fn xdist_python_3_11() {
 }
 
 /// Records of one are valid for the other.
+fn runs_nothing(project: &mut Project) {
+    let run = project.run();
+    assert!(
+        run.outcomes.is_empty(),
+        "{:?}\n{}",
+        run.selection,
+        run.stderr
+    );
+}
+
 #[test]
 fn xdist_and_back() {
     with_plugins(Wanted::Newest, |python| {
         let mut project = Project::new(python, FILES);
         assert_eq!(project.run().outcomes.len(), 11);
         project.set_env("PYTEST_ADDOPTS", Some("-n 2"));
-        let run = project.run();
-        assert!(
-            run.outcomes.is_empty(),
-            "{:?}\n{}",
-            run.selection,
-            run.stderr
-        );
+        runs_nothing(&mut project);
     });
 }
 
@@ -203,13 +207,7 @@ fn coverage_is_no_dependency(python: &Python) {
     project.write("lib.py", &format!("{lib}\n\nGIRTH = 1\n"));
     project.run();
     project.write("lib.py", &format!("{lib}\n\nGIRTH = len(\"a\")\n"));
-    let run = project.run();
-    assert!(
-        run.outcomes.is_empty(),
-        "{:?}\n{}",
-        run.selection,
-        run.stderr
-    );
+    runs_nothing(&mut project);
 }
 
 #[test]

@@ -13,7 +13,8 @@ cases!(
     behind_an_object_of_c,
     in_a_queue,
     restored,
-    seeded
+    seeded,
+    no_module
 );
 
 /// A library of which much differs in each process.
@@ -260,4 +261,30 @@ fn asked_by_library() -> Case {
         [replace("core.py", "return 4", "return 2 + 3")],
         at_least(["! test_core.py::test_noisy"]),
     )
+}
+
+/// What stands in `sys.modules` needs not be a module.
+fn no_module() -> Case {
+    let core = "import stubs\nfrom girth_stub import length\n";
+    case(core, "core.length == 3")
+        .setup([install(
+            "stubs",
+            "1.0.0",
+            &[(
+                "stubs.py",
+                "import os\nimport sys\n\nTOKEN = os.urandom(8)\n\n\nclass Stub:\n    \
+                 __slots__ = ()\n    length = 3\n    __spec__ = None\n\n\n\
+                 sys.modules['girth_stub'] = Stub()\n",
+            )],
+        )])
+        .edit(
+            "the same value in another way",
+            [replace("core.py", "altitude = 1", "altitude = len('a')")],
+            NONE,
+        )
+        .edit(
+            "another value",
+            [replace("core.py", "altitude = 1", "altitude = len('ab')")],
+            at_least(["! test_core.py::test_altitude"]),
+        )
 }

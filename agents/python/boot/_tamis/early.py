@@ -14,7 +14,7 @@ from _thread import get_ident
 
 from . import libraries, process_state
 from .import_blocks import Block
-from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
+from .paths import OUTSIDE, PROJECT, SITE, is_harness
 
 try:
     from _blake2 import blake2b
@@ -46,6 +46,7 @@ class Early:
         self.roots = {}
         self.circumstances = {}
         self.taken = {}
+        # What the cells hold in places that nothing else may take.
         self.kept = []
         # What the import that runs now began with; `None` if that cannot be told.
         self.begun = None
@@ -146,19 +147,18 @@ class Early:
             # Libraries make modules of their own, the interpreter has some without a file.
             origin = getattr(vars(module).get("__spec__"), "origin", None)
             return origin not in ("built-in", "frozen")
-        of_runner = site_entry(path).split(".")[0] in HARNESS
-        return self.agent.paths.place(path) == SITE and not of_runner
+        return self.agent.paths.place(path) == SITE and not is_harness(path)
 
     def _circumstances(self):
         """What an import may ask for that the project may have set for it alone: the process, and
         what was touched of libraries. `None` if it cannot be told."""
+        self.looked_at += sum(map(len, self.taken.values()))
+        if self.looked_at > _MOST_CELLS:
+            return None
         found = blake2b(digest_size=16)
         told = process_state.describe(self.agent)
         places = libraries.places(self.agent)
         self._add(found, self.cells((("", told),), places), [("", key) for key in told])
-        self.looked_at += sum(map(len, self.taken.values()))
-        if self.looked_at > _MOST_CELLS:
-            return None
         touched = self.touched()
         changed = sorted({label for label, cells in touched.items() if cells})
         self.touched_before = frozenset(cell for cells in touched.values() for cell in cells)
@@ -190,7 +190,6 @@ class Early:
     def _look(self):
         """All cells of these libraries now, by address."""
         now = self.cells(tuple(self.roots.values()), (), _IN_PLACE)
-        # What counts by its place shall not make room for another.
         self.kept.append(now.pop(None))
         return now
 

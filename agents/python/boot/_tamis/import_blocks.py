@@ -4,15 +4,19 @@ PYTEST_DONT_REWRITE
 """
 
 import sys
+import types
 from importlib.machinery import PathFinder
-from opcode import EXTENDED_ARG, opmap
+from opcode import opmap
+
+from .bytecode import steps
+from .watch import is_a
 
 _STDLIB = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
 
 # What import statements consist of, beside `IMPORT_NAME`.
 _PARTS = frozenset(
     opmap[name]
-    for name in """CACHE EXTENDED_ARG IMPORT_FROM LOAD_CONST LOAD_SMALL_INT NOP POP_TOP ROT_TWO
+    for name in """CACHE IMPORT_FROM NOP POP_TOP ROT_TWO
     STORE_FAST STORE_GLOBAL STORE_NAME SWAP""".split()
     if name in opmap
 )
@@ -25,37 +29,32 @@ class Block:
 
     def __init__(self, frame):
         self.frame = frame
-        self.begin = self.end = frame.f_lasti
+        self.end = frame.f_lasti
         # Whether one of them seems to load a module still.
-        self.goes_on = self._read(frame.f_code)
+        self.goes_on = self._read(frame.f_code, frame.f_lasti)
 
     def has(self, frame):
         """Whether `frame` has come to the statement that goes on."""
         return frame is self.frame and frame.f_lasti == self.end
 
-    def _read(self, code):
-        content, argument, loaded = code.co_code, 0, []
+    def _read(self, code, begin):
+        loaded = []
         # Its level and names stand before it.
-        for at in range(max(self.begin - 8, 0), len(content), 2):
-            kind = content[at]
-            argument |= content[at + 1]
-            if at < self.begin:
-                pass
-            elif kind == _IMPORT_NAME:
+        for at, operation, argument in steps(code, max(begin - 8, 0)):
+            if operation == _LOAD_CONST:
+                loaded.append(code.co_consts[argument])
+            elif operation == _LOAD_SMALL_INT:
+                loaded.append(argument)
+            elif operation == _IMPORT_NAME and at >= begin:
                 level, names = loaded[-2:] if len(loaded) >= 2 else (0, None)
-                if at > self.begin and level != 0:
+                if at > begin and level != 0:
                     # A module of the project.
                     return False
                 self.end = at
                 if level == 0 and _is_to_load(code.co_names[argument >> _SHIFT], names):
                     return True
-            elif kind not in _PARTS:
+            elif operation not in _PARTS and at >= begin:
                 return False
-            if kind == _LOAD_CONST:
-                loaded.append(code.co_consts[argument])
-            elif kind == _LOAD_SMALL_INT:
-                loaded.append(argument)
-            argument = argument << 8 if kind == EXTENDED_ARG else 0
         return False
 
 
@@ -67,7 +66,9 @@ def _is_to_load(name, names):
     module = sys.modules.get(name)
     if module is None:
         return _is_found(name.partition(".")[0])
-    return type(names) is tuple and any(
+    if type(names) is not tuple or not is_a(module, types.ModuleType):
+        return False
+    return any(
         "%s.%s" % (name, one) not in sys.modules and one not in vars(module)
         for one in names
         if one != "*"

@@ -9,7 +9,7 @@ import sys
 
 from . import in_place
 from .agent import guard, watcher
-from .paths import HARNESS, OUTSIDE, PROJECT, SITE, site_entry
+from .paths import OUTSIDE, PROJECT, SITE, is_harness
 
 # Where pytest imports test files and `conftest.py`. It inspects all their names, which tamis
 # already knows for such files.
@@ -91,7 +91,7 @@ def _enter(agent, spec):
         return None
     path = agent.paths.absolute(origin)
     place = agent.paths.place(path)
-    harness = place == SITE and site_entry(path).split(".")[0] in HARNESS
+    harness = place == SITE and is_harness(path)
     if harness:
         agent.note_site(path, agent.root_scope)
     if harness or place not in (PROJECT, OUTSIDE, SITE):

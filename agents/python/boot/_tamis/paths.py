@@ -195,8 +195,7 @@ class Paths:
         if place == IGNORED:
             return "harness"
         if place == SITE:
-            top = site_entry(path)
-            if top.split(".")[0] in HARNESS:
+            if is_harness(path):
                 return "harness"
         return "other"
 
@@ -246,6 +245,11 @@ def site_entry(path):
         if at >= 0:
             return path[at + len(name) :].split("/", 1)[0]
     return ""
+
+
+def is_harness(path):
+    """Whether the file in site-packages belongs to what runs and reports tests."""
+    return site_entry(path).split(".")[0] in HARNESS
 
 
 def site_directory(path):

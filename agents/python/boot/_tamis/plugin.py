@@ -117,8 +117,7 @@ class Session:
             self._finish()
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session, exitstatus):
-        self.status = int(exitstatus)
+    def pytest_sessionfinish(self):
         self._finish()
 
     @guard

@@ -12,6 +12,7 @@ import opcode
 import sys
 import types
 
+from .bytecode import steps
 from .watch import identity, is_a
 
 # Classes have a descriptor for annotations since then. Before, nobody can tell who reads them.
@@ -37,7 +38,6 @@ _INSPECT = "inspect.py"
 _BY_ANY_NAME = (_INSPECT, "pydoc.py", "mock.py", "doctest.py")
 
 # What gets an attribute, and where in its argument the name is.
-_EXTENDED = opcode.opmap["EXTENDED_ARG"]
 _ATTRIBUTES = {
     opcode.opmap[name]: (shift if sys.version_info >= (3, 12) else 0)
     for name, shift in (("LOAD_ATTR", 1), ("LOAD_METHOD", 0), ("LOAD_SUPER_ATTR", 2))
@@ -251,17 +251,15 @@ def _asked(code):
     found = []
     if NAMES.isdisjoint(code.co_names):
         return found
-    raw, before, extended = code.co_code, None, 0
-    for at in range(0, len(raw), 2):
-        operation, argument = raw[at], raw[at + 1] | extended
-        extended = argument << 8 if operation == _EXTENDED else 0
+    before = None
+    for _, operation, argument in steps(code):
         shift = _ATTRIBUTES.get(operation)
         if shift is not None:
             name = code.co_names[argument >> shift]
             if name in NAMES:
                 found.append(before)
             before = name
-        elif operation and operation != _EXTENDED:
+        elif operation:
             before = None
     return found
 

@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Sequence
 
 from .agent import guard
-from .paths import HARNESS, OUTSIDE, PROJECT, SITE, STDLIB, site_entry
+from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
 from .watch import Watch, attributes, is_a, member_at
 
@@ -334,7 +334,7 @@ class State:
         if place == STDLIB:
             return kind.__module__ in _HOLDERS
         if place == SITE:
-            return site_entry(path).split(".")[0] not in HARNESS
+            return not is_harness(path)
         return place in (PROJECT, OUTSIDE)
 
     def fixture_made(self, scope, value):
