@@ -16,6 +16,7 @@ import sys
 import types
 
 from .agent import watcher
+from .bytecode import steps
 from .readers import Readers
 from .watch import is_a, member_at
 
@@ -36,7 +37,6 @@ _WORDS = re.compile(r"[\w.,:\s]*\Z")
 _WORD = re.compile(r"[^\W\d]\w*")
 
 _OPERATIONS = opcode.opmap
-_EXTENDED = _OPERATIONS["EXTENDED_ARG"]
 _GLOBAL = _OPERATIONS["LOAD_GLOBAL"]
 _IMPORT = _OPERATIONS["IMPORT_NAME"]
 _IMPORT_FROM = _OPERATIONS["IMPORT_FROM"]
@@ -430,13 +430,9 @@ class _Loads:
         self.imported = set()
         # Dotted names of modules that it binds to a variable as they are.
         self.bound = set()
-        raw, names, extended = code.co_code, code.co_names, 0
-        for at in range(0, len(raw), 2):
-            operation, argument = raw[at], raw[at + 1] | extended
-            extended = 0
-            if operation == _EXTENDED:
-                extended = argument << 8
-            elif operation in _LOADING:
+        raw, names = code.co_code, code.co_names
+        for at, operation, argument in steps(code):
+            if operation in _LOADING:
                 if operation == _GLOBAL and sys.version_info >= (3, 11):
                     argument >>= 1
                 self.loaded.add(names[argument])
