@@ -205,6 +205,12 @@ pub(super) fn tell_run(
     if let Some(event) = refuted_event(&recorded.refuted) {
         report.event(event);
     }
+    if let Some(why) = &recorded.without_values {
+        report.note(format!(
+            "after this run tests cannot be left out for equal values: {}",
+            escape(why)
+        ));
+    }
     if let Some(event) = audit_event(&recorded.audit) {
         report.event(event);
     }

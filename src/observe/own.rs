@@ -308,6 +308,18 @@ pub(super) fn values(run: &Run<'_>) -> Option<Values> {
     })
 }
 
+/// Why values that the run took excuse no test later, or few, if a process that ran tests said so.
+pub(super) fn why_none(traces: &[Trace]) -> Option<String> {
+    let ran = traces
+        .iter()
+        .filter(|trace| trace.open.role == Role::Main && !trace.begins.is_empty());
+    let mut why = ran.filter_map(|trace| {
+        let taking = &trace.taking;
+        taking.forbidden.as_ref().or(taking.gave_up.as_ref())
+    });
+    why.next().cloned()
+}
+
 /// What one process found.
 fn of_process(run: &Run<'_>, trace: &Trace) -> Option<Values> {
     let holders = trace.taking.holders.iter().map(|taken| {

@@ -34,6 +34,7 @@ pub(crate) fn record(
         found_tests: collected.items.is_some(),
         confirmed: collected.confirmed.keys().cloned().collect(),
         refuted: collected.refuted.clone(),
+        without_values: collected.without_values.clone(),
         outcomes: outcomes
             .map(|row| (row.test.clone(), row.outcome))
             .collect(),

@@ -26,6 +26,8 @@ pub(crate) struct Recorded {
     /// of those that ran for other values, which.
     pub confirmed: BTreeSet<String>,
     pub refuted: BTreeMap<String, String>,
+    /// Why later runs cannot leave out tests so.
+    pub without_values: Option<String>,
     /// How many rows were taken over because they still hold.
     pub carried: usize,
     /// Rows that will not justify a skip, by reason.

@@ -498,3 +498,27 @@ def test_r(n, kept):
         assert!(readers(&run).1.is_empty(), "{}", run.stderr);
     });
 }
+
+const THREAD: &str = r#"
+-- conftest.py --
+import threading
+import time
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+-- test_a.py --
+def test_a():
+    assert True
+"#;
+
+/// A run that took no values says why later ones cannot use them.
+#[test]
+fn a_run_without_values_says_why() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, THREAD);
+        let run = project.run();
+        let told = "for equal values: other threads are running";
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+        let mut project = Project::new(python, LIB);
+        let run = project.run();
+        assert!(!run.stderr.contains("equal values"), "{}", run.stderr);
+    });
+}

@@ -423,7 +423,7 @@ mod tests {
             "{OPEN}\n[\"imported\",[3,9]]\n\
              [\"cells\",\"m:C\",\"/p/m.py\",[[\"f\",\"{print}\"],[\"\",\"{print}\",null],[\"g\",null,\"volatile\"]]]\n\
              [\"confirmed\",[\"m.py::a\"]]\n[\"refuted\",[[\"m.py::b\",\"m:C#f differs\"]]]\n\
-             [\"no-values\",\"xdist\"]\n"
+             [\"not-whole\",\"too much\"]\n[\"no-values\",\"xdist\"]\n"
         );
         let taking = parse_text(&text).unwrap().unwrap().taking;
         let value = CellValue::Is(Fingerprint([10; 16]));
@@ -441,6 +441,7 @@ mod tests {
         assert_eq!(taking.confirmed, ["m.py::a"]);
         let refuted = ("m.py::b".to_owned(), "m:C#f differs".to_owned());
         assert_eq!(taking.refuted, [refuted]);
+        assert_eq!(taking.gave_up.as_deref(), Some("too much"));
         assert_eq!(taking.forbidden.as_deref(), Some("xdist"));
     }
 

@@ -30,6 +30,8 @@ pub struct Taking {
     pub order: Option<Vec<String>>,
     /// Whether each that ran began in the state of a run of all of them.
     pub is_whole: bool,
+    /// Why it stopped to take what tests left.
+    pub gave_up: Option<String>,
     /// Why values were not taken, or not believed.
     pub forbidden: Option<String>,
     /// The run of pytest-xdist of which the process was one of several workers.
@@ -80,7 +82,10 @@ impl Taking {
                 });
             }
             "confirmed" => self.confirmed.extend(texts(field(1)?)?),
-            "not-whole" => self.is_whole = false,
+            "not-whole" => {
+                self.is_whole = false;
+                self.gave_up = Some(text(field(1)?)?);
+            }
             "tied" => self.tied.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);

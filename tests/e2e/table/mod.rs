@@ -25,6 +25,7 @@ mod parametrize;
 mod pickles;
 mod processes;
 mod reached;
+mod stars;
 mod start_up;
 mod state;
 mod text;

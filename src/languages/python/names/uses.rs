@@ -260,7 +260,7 @@ impl Reaching {
     }
 
     pub(super) fn is_alias(&self, name: &str) -> bool {
-        self.aliases.contains_key(name)
+        self.aliases.contains_key(name) || self.aliases.contains_key("*")
     }
 
     /// What an imported name leads to; `item` is asked of it.
