@@ -10,6 +10,7 @@ fn given() -> Case {
         r#"
 -- pkg/__init__.py --
 from .sub import *
+from .width import *
 from . import area, deep, use
 -- pkg/sub.py --
 from . import deep
@@ -19,6 +20,14 @@ def girth():
     return 3
 -- pkg/deep.py --
 DEPTH = 1
+-- pkg/marks.py --
+UNIT = 1
+-- pkg/width.py --
+from . import marks
+
+
+def width():
+    return 7
 -- pkg/area.py --
 SIZE = 5
 
@@ -45,7 +54,7 @@ import pkg
 
 
 def test_plain():
-    assert pkg.girth() == 3
+    assert pkg.girth() == 3 and pkg.width() == 7
 -- test_given.py --
 from pkg import use
 
@@ -80,6 +89,11 @@ def test_alias():
         "the source of a star import has one more name",
         [replace("pkg/sub.py", "from", "EXTENT = 1\nfrom")],
         ALL,
+    )
+    .edit(
+        "what a module has of which a function with its name is called",
+        [replace("pkg/marks.py", "1", "2")],
+        NONE,
     )
     .edit(
         "a module that a test calls as a library calls a function",

@@ -34,6 +34,11 @@ def install(agent):
         return agent.push(scope)
 
     @guard
+    def enter_property(scope):
+        # Its instance has the value: a change of that, where other tests can reach it.
+        return agent.push(scope, leaves=False)
+
+    @guard
     def leave(token):
         agent.pop(token)
 
@@ -111,7 +116,7 @@ def install(agent):
     _lru_cache_wrapper.__module__ = "functools"
     _lru_cache_wrapper.__qualname__ = "_lru_cache_wrapper"
     functools._lru_cache_wrapper = _lru_cache_wrapper
-    _watch_properties(agent, scope_of, enter, leave)
+    _watch_properties(agent, scope_of, enter_property, leave)
 
 
 def _watch_properties(agent, scope_of, enter, leave):

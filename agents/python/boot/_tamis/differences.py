@@ -19,6 +19,9 @@ _PROVIDER = "__getattr__"
 # operators and statements.
 _READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
 
+# What units tell of what they read without spelling it.
+_FLAGS = ("anything", "members", "docstrings", "annotations")
+
 # Who lists the members of a class meets these, too.
 _HELD_BY_CLASSES = ("__annotations__", "__doc__")
 
@@ -261,6 +264,7 @@ class Plan:
         self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
         self.asked = frozenset(content.get("asked", ()))
         self.tests = content["tests"]
+        self.readers = Readers(content["units"])
         # By number of the matrix.
         self._differences = {}
         self._readings = {}
@@ -280,7 +284,7 @@ class Plan:
             holders = self.content["matrices"][matrix]["holders"]
             found = Differences.of_import(holders, self.session, self.asked)
             self._differences[matrix] = found
-            self._readings[matrix] = Readings(self.content, found)
+            self._readings[matrix] = Readings(self.content, self.readers, found)
         differences = self._differences[matrix]
         if differences.everywhere:
             return _among(sorted(differences.everywhere))
@@ -303,7 +307,7 @@ class Plan:
         cells = frozenset(cells)
         if cells != self._met:
             found = Differences.of_tests(cells, self.session, self.asked)
-            self._met, self._meeting = cells, Readings(self.content, found)
+            self._met, self._meeting = cells, Readings(self.content, self.readers, found)
         everywhere = self._meeting.differences.everywhere
         if everywhere:
             return _among(everywhere)
@@ -312,11 +316,47 @@ class Plan:
         return self._meeting.tell(part, file, needed, names)
 
 
+class Readers:
+    """Which units may read something, by what they tell. At the turns of tests this is asked again
+    and again, of few differences and many units."""
+
+    def __init__(self, units):
+        self.units = units
+        self._by_name = None
+
+    def of(self, hashes, paths, flags):
+        """The units that read one of these names, look into one of these modules, or tell one of
+        these flags."""
+        if self._by_name is None:
+            self._index()
+        found = set()
+        for known, wanted in (
+            (self._by_name, hashes),
+            (self._by_path, paths),
+            (self._by_flag, flags),
+        ):
+            for one in wanted:
+                found.update(known.get(one, ()))
+        return found
+
+    def _index(self):
+        self._by_name, self._by_path, self._by_flag = {}, {}, {}
+        for number, unit in enumerate(self.units):
+            for name in (*unit.get("names", ()), *unit.get("loads", ())):
+                self._by_name.setdefault(name, []).append(number)
+            for path in unit.get("holds", ()):
+                self._by_path.setdefault(path, []).append(number)
+            for flag in _FLAGS:
+                if unit.get(flag):
+                    self._by_flag.setdefault(flag, []).append(number)
+
+
 class Readings:
     """Which differences each unit and each set of units reads."""
 
-    def __init__(self, content, differences):
+    def __init__(self, content, readers, differences):
         self.units = content["units"]
+        self.readers = readers
         self.sets = content["sets"]
         self.paths = content["paths"]
         self.differences = differences
@@ -473,7 +513,10 @@ class Readings:
 
     def _reading_units(self):
         if self._reading is None:
-            self._reading = {unit for unit in range(len(self.units)) if self._unit(unit)}
+            held = [at for at, path in enumerate(self.paths) if path in self._by_path]
+            flags = [flag for flag, those in self._by_flag.items() if those]
+            may = self.readers.of(self._hashes, held, (*flags, "annotations"))
+            self._reading = {unit for unit in may if self._unit(unit)}
         return self._reading
 
     def _unit(self, number):

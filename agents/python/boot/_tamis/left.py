@@ -49,8 +49,8 @@ def install(agent):
 
     left = agent.left
 
-    def pushed(scope, needed=True):
-        if scope.kind in _SHARED:
+    def pushed(scope, needed=True, leaves=True):
+        if leaves and scope.kind in _SHARED:
             left.scope_began(scope.kind)
         return push(scope, needed)
 
@@ -181,7 +181,8 @@ class Left:
 
 class Cells:
     """The cells and their values, as they were when they were taken last. All are taken once;
-    then those only that were reported, and those that may change with nobody watching.
+    then those only that were reported since the last taking, and those that may change with nobody
+    watching.
 
     A cell is a path and a name in it. What belongs to one global or member is taken together: the
     *place* of a cell is the path, the class or `""`, and the name in that; this is `""` for the
@@ -208,16 +209,15 @@ class Cells:
         self._kept = self._others()
         native = agent.collector.native
         taken = native.cells(self._all() + self._kept, self._prefixes, _KEPT)
-        unwatched = [label for label in taken if label.startswith("*unwatched:")]
-        often = {label.partition(":")[2]: taken.pop(label) for label in unwatched}
+        often = _unwatched(taken)
         for path, holder in map(self._holder, taken):
             self._classes.setdefault(path, set()).add(holder)
         # Place -> name -> value.
         self._values = self._by_place(taken)
-        # The places that are always taken.
-        self._asked = {(path, "", _BELOW) for path in self._roots}
-        self._asked.update((holder, "", "") for holder in _OF_ALL)
-        self._asked.update(self._by_place(often))
+        # The places that are always taken, and those that the next taking takes.
+        self._always = {(path, "", _BELOW) for path in self._roots}
+        self._always.update((holder, "", "") for holder in _OF_ALL)
+        self._asked = self._always.union(self._by_place(often))
 
     def value(self, cell):
         """A text; `None` if the cell has none, or it cannot be told."""
@@ -229,8 +229,8 @@ class Cells:
         return None if isinstance(value, str) else blake2b(value, digest_size=16).hexdigest()
 
     def take(self, changed):
-        """Take the cells at the places of those that have `changed`, and at all where something
-        changed before. Returns those that differ now; `None` if too many were looked at."""
+        """Take the cells at the places of those that have `changed`, and at all where nobody
+        watches everything. Returns those that differ now; `None` if too many were looked at."""
         for path, name in map(_held_by, changed):
             if path in self._roots:
                 self._asked.update((self._place(path, name), (path, "", "")))
@@ -242,7 +242,9 @@ class Cells:
         self.is_unwatched, self._there = False, there
         native = self.agent.collector.native
         roots = self._all() if is_all else roots
-        found = self._by_place(native.cells(roots + self._others(), self._prefixes, _KNOWN))
+        taken = native.cells(roots + self._others(), self._prefixes, _KNOWN)
+        often = _unwatched(taken)
+        found = self._by_place(taken)
         self._seen += sum(map(len, found.values()))
         if self._seen > _CELLS_PER_SESSION + _CELLS_PER_TEST * len(self.agent.session.order):
             return None
@@ -257,6 +259,7 @@ class Cells:
                     if _bytes(before.get(name)) != _bytes(now.get(name))
                 )
                 self._values[place] = now
+        self._asked = self._always.union(self._by_place(often))
         return differing
 
     # -- roots --------------------------------------------------------------
@@ -329,6 +332,12 @@ class Cells:
             if not rest or inner not in classes:
                 return path, holder, first
             holder, key = inner, rest
+
+
+def _unwatched(taken):
+    """Takes out of `taken` which of its cells may change with nobody watching."""
+    labels = [label for label in taken if label.startswith("*unwatched:")]
+    return {label.partition(":")[2]: taken.pop(label) for label in labels}
 
 
 def _held_by(cell):

@@ -48,6 +48,9 @@ class Present:
         # Packages whose code asks classes for their subclasses.
         self._asking = None
         self._are_loose = None
+        # Name -> whether libraries spell it, with so many modules loaded.
+        self._spelled, self._spelled_with = {}, None
+        self._matched = None
         self.values = values
         self._names = None
         # (name, path, key) -> why it has none.
@@ -126,12 +129,15 @@ class Present:
                 if vars(kind).get("_is_protocol"):
                     found.update(vars(kind))
                     found.update(vars(kind).get("__annotations__", ()))
-        for name, _ in self.cells:
-            kind = self.find_class(name) if ":" in name else None
-            names = vars(kind).get("__match_args__", ()) if kind is not None else ()
-            if type(names) is tuple:
-                found.update(one for one in names if type(one) is str)
-        return found
+        if self._matched is None:
+            # Whoever assigns others later changes a member that all read.
+            self._matched = set()
+            for name, _ in self.cells:
+                kind = self.find_class(name) if ":" in name else None
+                names = vars(kind).get("__match_args__", ()) if kind is not None else ()
+                if type(names) is tuple:
+                    self._matched.update(one for one in names if type(one) is str)
+        return found | self._matched
 
     def is_found_by_base(self, name):
         """Whether a library may find a class that is new (or gone: its bases are not known) by
@@ -162,6 +168,16 @@ class Present:
 
     def spelled_by_libraries(self, wanted):
         """Which of the names code outside the project spells, in any loaded function."""
+        # It is asked again at the turns of tests, and looks at everything in memory.
+        if self._spelled_with != len(sys.modules):
+            self._spelled, self._spelled_with = {}, len(sys.modules)
+        new = wanted.difference(self._spelled)
+        if new:
+            found = self._spelled_now(new)
+            self._spelled.update((name, name in found) for name in new)
+        return {name for name in wanted if self._spelled[name]}
+
+    def _spelled_now(self, wanted):
         found = {name for name in wanted if name in _ASKED_BY_C}
         codes = {function.__code__ for function in self._functions_of_libraries()}
         for code in (inner for outer in codes for inner in _nested(outer)):

@@ -13,7 +13,9 @@ def test_names_of_an_earlier_taking(run):
         "made = module(" + repr(source) + ")\nother = module('import itertools\\n', 'other')\n"
         "roots = (('other', other), ('program', made))\n"
         "def some(*keys): return native.cells((('program', made, keys),), (), 2)['program']\n"
-        "def every(): return native.cells(roots, (), 2)\n"
+        "def every():\n"
+        "  found = native.cells(roots, (), 2)\n"
+        "  return {label: keys for label, keys in found.items() if label[0] != '*'}\n"
         "native.watch_add(made.a); native.watch_add(made.b)\n"
         "first = native.cells(roots, (), 1)\n"
         "out(sorted(str((label, *keys)) for label, keys in first.items() if label[0] == '*'))\n"
@@ -31,6 +33,28 @@ def test_names_of_an_earlier_taking(run):
     assert out[1:4] == [True, [True, False, True], True]
     assert out[4] == [True, ["None", "a"]]
     assert out[5] == ["program:C.D"]
+
+
+def test_new_objects_are_taken_again_unless_they_are_watched(run):
+    """Who shares one that is watched shares it with the place that held it first."""
+    source = "a = {}\nb = {}\nc = {}\ndef f(): pass\n"
+    out = run(
+        "from cell_steps import *\n"
+        "made = module(" + repr(source) + ")\nroots = (('program', made),)\n"
+        "def some(*keys): return native.cells((('program', made, keys),), (), 2)\n"
+        "def unwatched(found): return sorted(found.get('*unwatched:program', ()))\n"
+        "for one in (made.a, made.b, made.c, made.f): native.watch_add(one)\n"
+        "native.cells(roots, (), 1)\n"
+        "made.a['x'] = new = []\nout(unwatched(some('a', 'c')))\n"
+        "native.watch_add(new)\nout(unwatched(some('a', 'c')))\n"
+        "made.b['x'] = new\nshared = some('b')['program']['b']\n"
+        "made.b['x'] = []\nown = some('b')\n"
+        "out([shared[:16] == own['program']['b'][:16], shared == own['program']['b']])\n"
+        "out(unwatched(own))\n"
+        "made.c['f'] = lambda: 1\nout(unwatched(some('a', 'c')))\n"
+        "native.watch_add(made.c['f'])\nout(unwatched(some('a', 'c')))\n",
+    )
+    assert out == [["a"], [], [True, False], ["b"], ["c"], []]
 
 
 def test_asking_changes_no_value(run):

@@ -42,21 +42,49 @@ pub unsafe fn keep(walk: &Walk, names: &[Digest], alike: ByAddress<Digest>) {
     *BASE.get() = Some(Base { objects, alike });
 }
 
+/// Keeps also the names of new objects that are watched: who reaches one of them in a later
+/// taking shares it with the place that held it first, whether or not that is taken again.
+pub unsafe fn add(walk: &Walk, names: &[Digest], alike: ByAddress<Digest>) {
+    let Some(base) = BASE.get() else {
+        return;
+    };
+    for (node, work) in walk.work.iter().enumerate() {
+        if let Work::Object(object) = *work
+            && !walk.is_passing(node as u32)
+            && base.known(object).is_none()
+            && let Some(index) = watch::index_of(object)
+        {
+            let known = Known {
+                kind: (*object).kind as usize,
+                watched: Some(index),
+                name: names[node],
+            };
+            base.objects.insert(object as usize, known);
+        }
+    }
+    for (address, position) in alike {
+        base.alike.entry(address).or_insert(position);
+    }
+}
+
+impl Base {
+    unsafe fn known(&self, object: Ref) -> Option<&Known> {
+        let known = self.objects.get(&(object as usize));
+        known.filter(|known| unsafe {
+            known.kind == (*object).kind as usize
+                && (known.watched.is_none() || watch::index_of(object) == known.watched)
+        })
+    }
+}
+
 /// For each node, the name that its object has in the base; zeros if there is none.
 pub unsafe fn names(walk: &Walk) -> Vec<Digest> {
     let Some(base) = BASE.get() else {
         return Vec::new();
     };
-    let name = |work: &Work| {
-        let Work::Object(object) = *work else {
-            return [0, 0];
-        };
-        let known = base.objects.get(&(object as usize));
-        let known = known.filter(|known| unsafe {
-            known.kind == (*object).kind as usize
-                && (known.watched.is_none() || watch::index_of(object) == known.watched)
-        });
-        known.map_or([0, 0], |known| known.name)
+    let name = |work: &Work| match *work {
+        Work::Object(object) => unsafe { base.known(object) }.map_or([0, 0], |known| known.name),
+        _ => [0, 0],
     };
     walk.work.iter().map(name).collect()
 }
@@ -67,11 +95,17 @@ pub unsafe fn alike(address: usize) -> Option<Digest> {
 }
 
 /// For each node, whether it reaches an object that may change without the watch telling.
-pub unsafe fn unwatched(walk: &mut Walk) -> Vec<bool> {
+/// `is_later`: the watch has been set up without those that are new in this taking.
+pub unsafe fn unwatched(walk: &mut Walk, is_later: bool) -> Vec<bool> {
+    let is_new = |object: Ref| unsafe {
+        let base = BASE.get().as_ref().filter(|_| is_later);
+        let is_watched = || watch::index_of(object).is_some();
+        base.is_some_and(|base| base.known(object).is_none() && !is_watched())
+    };
     let mut may_change = Vec::with_capacity(walk.work.len());
     for node in 0..walk.work.len() {
         may_change.push(match walk.work[node] {
-            Work::Object(object) => is_unwatched(object, walk),
+            Work::Object(object) => is_unwatched(object, walk, is_new(object)),
             Work::Members(_) | Work::Pair(..) | Work::Annotations(_) => false,
             Work::Cache(_) => true,
         });
@@ -102,7 +136,7 @@ const UNCHANGING: [&[u8]; 10] = [
     b"datetime.timezone",
 ];
 
-unsafe fn is_unwatched(object: Ref, walk: &mut Walk) -> bool {
+unsafe fn is_unwatched(object: Ref, walk: &mut Walk, is_new: bool) -> bool {
     let shape = walk.shape((*object).kind);
     let has_parts = shape.has_attributes || !shape.slots.is_empty();
     let is_subclass_with_parts = has_parts && !shape.is_exact;
@@ -111,7 +145,7 @@ unsafe fn is_unwatched(object: Ref, walk: &mut Walk) -> bool {
         // The order of its keys can change alone.
         Kind::OrderedDict | Kind::LruCache => true,
         // Of functions and classes, attributes are watched, and cells that others may bind.
-        Kind::Function | Kind::Module | Kind::Cell => false,
+        Kind::Function | Kind::Module | Kind::Cell => is_new,
         Kind::Property | Kind::Wrapper | Kind::Referents | Kind::TypeVar | Kind::Capsule => {
             is_subclass_with_parts && is_unseen()
         }

@@ -35,7 +35,8 @@ pub enum Naming {
     Own,
     /// The same, and these names are kept.
     Kept,
-    /// By the names that were kept; new objects by positions of this taking.
+    /// By the names that were kept; new objects by positions of this taking, which are kept for
+    /// those that are watched.
     Known,
     /// By where they are in memory, also those whose content is not understood. So two takings of
     /// one process tell what was changed, whatever else they take.
@@ -176,8 +177,8 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     if naming == Naming::Address {
         put(all, Key::Whole, list_of(&taking.walk.placed));
     }
-    if naming == Naming::Kept {
-        let unwatched = base::unwatched(&mut taking.walk);
+    if matches!(naming, Naming::Kept | Naming::Known) {
+        let unwatched = base::unwatched(&mut taking.walk, naming == Naming::Known);
         let of_cell = |cell: &&Cell| match cell.target {
             Target::Node(node) => unwatched[node as usize],
             Target::Plain(_) => false,
@@ -186,7 +187,10 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
             let label = [b"*unwatched:", taking.labels[cell.root].as_slice()].concat();
             put(dict_in(all, &label), cell.key, bytes_of([0, 0], [0, 0]));
         }
-        base::keep(&taking.walk, &names, first);
+        match naming {
+            Naming::Kept => base::keep(&taking.walk, &names, first),
+            _ => base::add(&taking.walk, &names, first),
+        }
     }
     if !PyErr_Occurred().is_null() {
         Py_DecRef(all);
