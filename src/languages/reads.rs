@@ -27,8 +27,8 @@ pub(crate) struct UnitReads {
     pub holds: Vec<BString>,
     /// Modules that it may look into if import-time code has put some where it finds them.
     pub loose: Vec<BString>,
-    /// Those of which it has all names at once, and hands on none: its own by `globals()`, with
-    /// those that this hands out; others by a star import.
+    /// Those of which it has all names at once, and hands on none: its own by `globals()`,
+    /// others by a star import. With those that they hand out.
     pub globals: Vec<BString>,
     /// Whether it may read whatever there is.
     pub anything: bool,

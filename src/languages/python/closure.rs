@@ -64,7 +64,6 @@ pub(crate) struct Closed {
     /// What waits for a module that is not imported yet.
     waiting: FxHashMap<ModuleIndex, Vec<UnitIndex>>,
     waiting_taken: FxHashSet<ModuleIndex>,
-    waiting_starred: FxHashSet<ModuleIndex>,
     is_wide: bool,
     looks_up: bool,
     reads: bool,
@@ -301,7 +300,7 @@ impl Closing<'_> {
     fn arrive(&mut self, module: ModuleIndex) {
         let mut units: Vec<UnitIndex> = Vec::new();
         let mut bound: Vec<UnitIndex> = Vec::new();
-        let (mut is_taken, mut is_starred, mut looks_up) = (false, false, false);
+        let (mut is_taken, mut looks_up) = (false, false);
         for below in self.closed.lower() {
             units.extend(below.waiting.get(&module).into_iter().flatten());
             let names = below.names.iter();
@@ -309,7 +308,6 @@ impl Closing<'_> {
             let here = places.filter(|(of, _)| *of == module);
             bound.extend(here.map(|(_, unit)| *unit));
             is_taken |= below.waiting_taken.contains(&module);
-            is_starred |= below.waiting_starred.contains(&module);
             looks_up |= below.looks_up;
         }
         for unit in units {
@@ -317,9 +315,6 @@ impl Closing<'_> {
         }
         if is_taken {
             self.take(module);
-        }
-        if is_starred {
-            self.take_names(module);
         }
         for unit in bound {
             self.add(unit);
@@ -362,9 +357,6 @@ impl Closing<'_> {
             }
             for module in &reach.taken {
                 self.take(*module);
-            }
-            for module in &reach.starred {
-                self.take_names(*module);
             }
             if reach.is_wide {
                 self.widen();
@@ -444,20 +436,6 @@ impl Closing<'_> {
             }
             false => {
                 self.closed.waiting_taken.insert(module);
-            }
-        }
-    }
-
-    /// A module of which a star import takes all names. Modules among these are reached by
-    /// who spells their names; nobody gets this module.
-    fn take_names(&mut self, module: ModuleIndex) {
-        match self.has_module(module) {
-            true => {
-                self.note_taken(module);
-                self.make_whole(module);
-            }
-            false => {
-                self.closed.waiting_starred.insert(module);
             }
         }
     }

@@ -65,11 +65,8 @@ impl Module {
 #[derive(Debug, Default)]
 struct Brought {
     modules: BTreeSet<ModuleIndex>,
-    /// Whether it can be one of these modules or no module, and no other one, unless
-    /// `is_outside`.
+    /// Whether it can be one of these modules or no module, and no other one.
     is_all: bool,
-    /// Whether it can be something that is not the project's.
-    is_outside: bool,
 }
 
 /// All modules of the run.
@@ -183,7 +180,7 @@ impl Modules {
     /// binds it.
     fn meant(&self, from: ModuleIndex, name: u32) -> BTreeSet<ModuleIndex> {
         let mut brought = self.brought(from, name);
-        if !brought.is_all || brought.is_outside {
+        if !brought.is_all {
             brought.modules.extend(self.similar(name));
         }
         brought.modules
@@ -192,8 +189,7 @@ impl Modules {
     /// The modules that an attribute may be, as in [`Uses::parts`].
     ///
     /// A module has its submodules, and what it imports. Whatever else has a module as an
-    /// attribute got it from code that passed it on, and counts there. That holds also for
-    /// libraries: `pytest.approx` is no module that some test file calls `approx`.
+    /// attribute got it from code that passed it on, and counts there.
     fn part(&self, from: ModuleIndex, path: &[u32]) -> BTreeSet<ModuleIndex> {
         let (Some((base, rest)), Some(last)) = (path.split_first(), path.last()) else {
             return BTreeSet::new();
@@ -210,17 +206,12 @@ impl Modules {
                 found.modules.extend(brought.modules);
                 let imports = self.names(holder).imports_of(*name).next().is_some();
                 found.is_all &= brought.is_all || !imports;
-                found.is_outside |= brought.is_outside;
             }
         }
-        if !found.is_all {
-            return self.anywhere(*last);
+        match found.is_all {
+            true => found.modules,
+            false => self.anywhere(*last),
         }
-        if found.is_outside {
-            // A package of that library can have a part in the project.
-            found.modules.extend(self.similar(*last));
-        }
-        found.modules
     }
 
     /// The modules that have this name, or get it from imports in the source of `from`.
@@ -281,7 +272,8 @@ impl Modules {
                     Some(item) => self.each(at, import, name_hash(item)),
                     None => Vec::new(),
                 };
-                brought.is_outside |= is_none && sources.is_empty();
+                // Of what is not the project's nobody knows what it is.
+                brought.is_all &= !is_none || !sources.is_empty();
                 open.extend(sources.into_iter().map(|(at, name)| (at, name, is_none)));
             }
             is_bound = is_bound || names.binds_hash(name);
@@ -340,11 +332,7 @@ impl Modules {
         let imports = &module.parsed().names.imports;
         let mut found: Vec<ModuleIndex> = imports
             .iter()
-            .flat_map(|import| match import.item.as_deref() {
-                // It has what that has.
-                Some("*") => self.sources(by, import),
-                _ => self.bound(by, import),
-            })
+            .flat_map(|import| self.bound(by, import))
             .collect();
         if let Some(dir) = module.package() {
             let inside = self.all.iter().enumerate();

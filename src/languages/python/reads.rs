@@ -173,7 +173,7 @@ impl<'a> Reading<'a> {
             .iter()
             .filter(|import| import.at_import);
         for import in imports.filter(|import| import.item.as_deref() == Some("*")) {
-            found.starred.extend(self.modules.sources(from, import));
+            found.globals.extend(self.modules.sources(from, import));
         }
     }
 
@@ -243,34 +243,26 @@ impl<'a> Reading<'a> {
     }
 
     fn finish(&mut self, found: Found) -> UnitReads {
-        let holds = self.with_given(&found.holds);
-        let mut globals = self.with_given(&found.globals);
-        // A star import hands out names, and no module by itself.
-        globals.extend(found.starred);
         UnitReads {
             names: found.names.into_iter().collect(),
             loads: found.loads.into_iter().collect(),
-            holds: self.paths(holds),
-            globals: self.paths(globals),
+            holds: self.with_given(&found.holds),
+            globals: self.with_given(&found.globals),
             ..found.reads
         }
     }
 
-    fn paths(&self, modules: BTreeSet<ModuleIndex>) -> Vec<BString> {
-        let paths = modules.into_iter();
-        let paths = paths.map(|module| self.modules.all[module as usize].path.clone());
-        let mut paths: Vec<BString> = paths.collect();
-        paths.sort_unstable();
-        paths
-    }
-
-    /// Modules, and all that can be reached from them.
-    fn with_given(&mut self, modules: &BTreeSet<ModuleIndex>) -> BTreeSet<ModuleIndex> {
+    /// The paths of modules, and of all that can be reached from them.
+    fn with_given(&mut self, modules: &BTreeSet<ModuleIndex>) -> Vec<BString> {
         let mut all = modules.clone();
         for module in modules {
             all.extend(self.given(*module));
         }
-        all
+        let paths = all.into_iter();
+        let paths = paths.map(|module| self.modules.all[module as usize].path.clone());
+        let mut paths: Vec<BString> = paths.collect();
+        paths.sort_unstable();
+        paths
     }
 
     /// The modules that can be reached from a module by looking into it.
@@ -295,7 +287,6 @@ struct Found {
     loads: BTreeSet<u32>,
     holds: BTreeSet<ModuleIndex>,
     globals: BTreeSet<ModuleIndex>,
-    starred: BTreeSet<ModuleIndex>,
     reads: UnitReads,
 }
 

@@ -48,7 +48,7 @@ class Present:
         # Packages whose code asks classes for their subclasses.
         self._asking = None
         self._are_loose = None
-        # Name -> whether libraries spell it, with so many modules loaded.
+        # Name -> whether libraries spell it, with these modules loaded.
         self._spelled, self._spelled_with = {}, None
         self._matched = None
         self.values = values
@@ -169,8 +169,9 @@ class Present:
     def spelled_by_libraries(self, wanted):
         """Which of the names code outside the project spells, in any loaded function."""
         # It is asked again at the turns of tests, and looks at everything in memory.
-        if self._spelled_with != len(sys.modules):
-            self._spelled, self._spelled_with = {}, len(sys.modules)
+        loaded = frozenset(map(id, sys.modules.values()))
+        if self._spelled_with != loaded:
+            self._spelled, self._spelled_with = {}, loaded
         new = wanted.difference(self._spelled)
         if new:
             found = self._spelled_now(new)

@@ -26,8 +26,6 @@ pub(super) struct Reach {
     pub units: Vec<UnitIndex>,
     /// Modules that are handed on as a value.
     pub taken: Vec<ModuleIndex>,
-    /// Modules of which all names are imported, but not handed on.
-    pub starred: Vec<ModuleIndex>,
     pub is_wide: bool,
     pub looks_up: bool,
     /// Whether it reads annotations, or docstrings, of whatever it be.
@@ -199,7 +197,7 @@ impl NameClosure {
             for source in self.modules.sources(module, import) {
                 let of = &self.modules.all[source as usize];
                 if item == "*" {
-                    reach.starred.push(source);
+                    reach.taken.push(source);
                 } else if !of.is_generated {
                     let unit = Unit::at(of.path.clone(), What::Presence(item.as_str().into()));
                     reach.facts.push((source, table.intern(unit)));

@@ -524,7 +524,7 @@ impl Reaching {
                             self.load_as_it_is(&marked(called));
                             self.found.asks_by_name |= ASK.contains(&called);
                         }
-                        None => self.callee(&call.func),
+                        None => self.visit_expr(&call.func),
                     },
                 }
                 if self.is_spelled(call) {
@@ -552,19 +552,6 @@ impl Reaching {
                 }
             }
             _ => walk_expr(self, expr),
-        }
-    }
-
-    /// What is called is no module. Who makes one that can be called asks for `sys.modules` or
-    /// for its `__class__`.
-    fn callee(&mut self, func: &Expr) {
-        match func {
-            Expr::Attribute(attribute) => self.attribute(attribute, false),
-            Expr::Name(name) => {
-                self.load(&name.id);
-                self.reach_by_import(&name.id, None);
-            }
-            _ => self.visit_expr(func),
         }
     }
 
