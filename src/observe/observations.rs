@@ -42,7 +42,7 @@ pub struct Observations {
     pub doubt: Option<String>,
     /// What cells held when all tests were found.
     pub values: Option<Values>,
-    /// Why there are none that excuse tests, or few.
+    /// Why they excuse no tests later, if that is known.
     pub without_values: Option<String>,
     /// Tests that the test process left out because the values that they read are those
     /// of the record.

@@ -308,8 +308,8 @@ pub(super) fn values(run: &Run<'_>) -> Option<Values> {
     })
 }
 
-/// Why values that the run took excuse no test later, or few, if a process that ran tests said so.
-pub(super) fn why_none(traces: &[Trace]) -> Option<String> {
+/// Why the values of a run excuse no tests later, if a process that ran tests told.
+pub(super) fn without_values(traces: &[Trace]) -> Option<String> {
     let ran = traces
         .iter()
         .filter(|trace| trace.open.role == Role::Main && !trace.begins.is_empty());

@@ -13,7 +13,7 @@ use super::confirmed::{LastRow, LeftOut};
 use super::graph::{NodeId, SESSION};
 use super::left::Left;
 use super::observations::{Base, LookedIn, Observations, ObservedRow};
-use super::own::{Below, OwnUnits, Owning, Part, values, why_none};
+use super::own::{Below, OwnUnits, Owning, Part, values, without_values};
 use super::run::Run;
 use super::teller::Teller;
 use super::trace::{FoundIn, Role, TestBegin, TestEnd, Trace, TraceError};
@@ -517,7 +517,7 @@ impl<'a> Closing<'a> {
 
     fn finish(mut self) -> Observations {
         self.observed.values = values(&self.run);
-        self.observed.without_values = why_none(self.run.traces);
+        self.observed.without_values = without_values(self.run.traces);
         Observations {
             units: self.run.table.into_units(),
             seen: self.run.seen,

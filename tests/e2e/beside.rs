@@ -146,7 +146,6 @@ fn xdist_python_3_11() {
     with_plugins(Wanted::Minor(11), same_selection);
 }
 
-/// Records of one are valid for the other.
 fn runs_nothing(project: &mut Project) {
     let run = project.run();
     assert!(
@@ -157,6 +156,7 @@ fn runs_nothing(project: &mut Project) {
     );
 }
 
+/// Records of one are valid for the other.
 #[test]
 fn xdist_and_back() {
     with_plugins(Wanted::Newest, |python| {

@@ -35,7 +35,7 @@ def install(agent):
 
     @guard
     def enter_property(scope):
-        # Its instance has the value: a change of that, where other tests can reach it.
+        # The value is in the instance. If other tests can reach that, this is a change of state.
         return agent.push(scope, leaves=False)
 
     @guard

@@ -264,7 +264,7 @@ class Plan:
         self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
         self.asked = frozenset(content.get("asked", ()))
         self.tests = content["tests"]
-        self.readers = Readers(content["units"])
+        self.index = UnitIndex(content["units"])
         # By number of the matrix.
         self._differences = {}
         self._readings = {}
@@ -284,7 +284,7 @@ class Plan:
             holders = self.content["matrices"][matrix]["holders"]
             found = Differences.of_import(holders, self.session, self.asked)
             self._differences[matrix] = found
-            self._readings[matrix] = Readings(self.content, self.readers, found)
+            self._readings[matrix] = Readings(self.content, self.index, found)
         differences = self._differences[matrix]
         if differences.everywhere:
             return _among(sorted(differences.everywhere))
@@ -307,7 +307,7 @@ class Plan:
         cells = frozenset(cells)
         if cells != self._met:
             found = Differences.of_tests(cells, self.session, self.asked)
-            self._met, self._meeting = cells, Readings(self.content, self.readers, found)
+            self._met, self._meeting = cells, Readings(self.content, self.index, found)
         everywhere = self._meeting.differences.everywhere
         if everywhere:
             return _among(everywhere)
@@ -316,9 +316,9 @@ class Plan:
         return self._meeting.tell(part, file, needed, names)
 
 
-class Readers:
-    """Which units may read something, by what they tell. At the turns of tests this is asked again
-    and again, of few differences and many units."""
+class UnitIndex:
+    """Which units may read something, by what they tell. It is asked at the turns of tests, of few
+    differences and many units."""
 
     def __init__(self, units):
         self.units = units
@@ -354,9 +354,9 @@ class Readers:
 class Readings:
     """Which differences each unit and each set of units reads."""
 
-    def __init__(self, content, readers, differences):
+    def __init__(self, content, index, differences):
         self.units = content["units"]
-        self.readers = readers
+        self.index = index
         self.sets = content["sets"]
         self.paths = content["paths"]
         self.differences = differences
@@ -515,7 +515,7 @@ class Readings:
         if self._reading is None:
             held = [at for at, path in enumerate(self.paths) if path in self._by_path]
             flags = [flag for flag, those in self._by_flag.items() if those]
-            may = self.readers.of(self._hashes, held, (*flags, "annotations"))
+            may = self.index.of(self._hashes, held, (*flags, "annotations"))
             self._reading = {unit for unit in may if self._unit(unit)}
         return self._reading
 

@@ -259,6 +259,7 @@ impl Reaching {
         self.found.reads_docs |= reads_docstrings(name);
     }
 
+    /// Whether an import may bind the name; a star import may bind any.
     pub(super) fn is_alias(&self, name: &str) -> bool {
         self.aliases.contains_key(name) || self.aliases.contains_key("*")
     }

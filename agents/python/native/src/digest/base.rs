@@ -95,17 +95,12 @@ pub unsafe fn alike(address: usize) -> Option<Digest> {
 }
 
 /// For each node, whether it reaches an object that may change without the watch telling.
-/// `is_later`: the watch has been set up without those that are new in this taking.
+/// `is_later`: in a taking after the one that was kept, which may have met new objects.
 pub unsafe fn unwatched(walk: &mut Walk, is_later: bool) -> Vec<bool> {
-    let is_new = |object: Ref| unsafe {
-        let base = BASE.get().as_ref().filter(|_| is_later);
-        let is_watched = || watch::index_of(object).is_some();
-        base.is_some_and(|base| base.known(object).is_none() && !is_watched())
-    };
     let mut may_change = Vec::with_capacity(walk.work.len());
     for node in 0..walk.work.len() {
         may_change.push(match walk.work[node] {
-            Work::Object(object) => is_unwatched(object, walk, is_new(object)),
+            Work::Object(object) => is_unwatched(object, walk, is_later),
             Work::Members(_) | Work::Pair(..) | Work::Annotations(_) => false,
             Work::Cache(_) => true,
         });
@@ -136,7 +131,14 @@ const UNCHANGING: [&[u8]; 10] = [
     b"datetime.timezone",
 ];
 
-unsafe fn is_unwatched(object: Ref, walk: &mut Walk, is_new: bool) -> bool {
+/// Whether the base lacks an object that nobody watches, either.
+unsafe fn is_new(object: Ref) -> bool {
+    let base = BASE.get().as_ref();
+    base.is_some_and(|base| unsafe { base.known(object) }.is_none())
+        && watch::index_of(object).is_none()
+}
+
+unsafe fn is_unwatched(object: Ref, walk: &mut Walk, is_later: bool) -> bool {
     let shape = walk.shape((*object).kind);
     let has_parts = shape.has_attributes || !shape.slots.is_empty();
     let is_subclass_with_parts = has_parts && !shape.is_exact;
@@ -144,8 +146,9 @@ unsafe fn is_unwatched(object: Ref, walk: &mut Walk, is_new: bool) -> bool {
     let may_change = match shape.kind {
         // The order of its keys can change alone.
         Kind::OrderedDict | Kind::LruCache => true,
-        // Of functions and classes, attributes are watched, and cells that others may bind.
-        Kind::Function | Kind::Module | Kind::Cell => is_new,
+        // Of functions and classes, attributes are watched, and cells that others may bind: of
+        // those that were there when the watch was set up.
+        Kind::Function | Kind::Module | Kind::Cell => is_later && is_new(object),
         Kind::Property | Kind::Wrapper | Kind::Referents | Kind::TypeVar | Kind::Capsule => {
             is_subclass_with_parts && is_unseen()
         }
