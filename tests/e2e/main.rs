@@ -33,6 +33,7 @@ mod harness;
 mod histories;
 mod hostile;
 mod java_sources;
+mod leaving;
 mod maven;
 mod odd_files;
 mod order;

@@ -83,7 +83,7 @@ fn recorded(python: &Python) -> Project {
 }
 
 /// Replaces a text in a file, commits that and runs what has to.
-fn step(project: &mut Project, edits: &[(&str, &str, &str)]) -> Run {
+pub fn step(project: &mut Project, edits: &[(&str, &str, &str)]) -> Run {
     for (file, from, to) in edits {
         let text = project.read(file);
         assert!(text.contains(from), "{file} lacks {from}");
@@ -94,7 +94,7 @@ fn step(project: &mut Project, edits: &[(&str, &str, &str)]) -> Run {
 }
 
 /// The functions in `test_b.py` that ran, and those of them that failed.
-fn readers(run: &Run) -> (BTreeSet<&str>, BTreeSet<&str>) {
+pub fn readers(run: &Run) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let (mut ran, mut failed) = (BTreeSet::new(), BTreeSet::new());
     for (test, outcome) in &run.outcomes {
         if let Some(name) = test.strip_prefix("test_b.py::") {
@@ -520,52 +520,5 @@ fn a_run_without_values_says_why() {
         let mut project = Project::new(python, LIB);
         let run = project.run();
         assert!(!run.stderr.contains("equal values"), "{}", run.stderr);
-    });
-}
-
-/// What a property keeps in an object of the test's own is nothing that the test leaves.
-#[test]
-fn cached_properties_leave_what_can_be_reached() {
-    const FILES: &str = r#"
--- lib.py --
-import functools
-STATE = {}
-def made():
-    return 5
-def size():
-    return 3
-class Shape:
-    @functools.cached_property
-    def girth(self):
-        return size()
-SHARED = Shape()
--- test_a.py --
-import lib
-def test_w():
-    lib.STATE["v"] = lib.made()
-def test_fill():
-    assert lib.SHARED.girth
--- test_b.py --
-import pytest
-import lib
-@pytest.mark.parametrize("n", range(8))
-def test_own(n):
-    assert lib.Shape().girth and lib.STATE["v"] == 5
-@pytest.mark.parametrize("n", range(8))
-def test_shared(n):
-    assert lib.SHARED.girth == 3 and lib.STATE["v"] == 5
-"#;
-    on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = Project::new(python, FILES);
-        project.commit("one");
-        project.run();
-        let run = step(&mut project, &[("lib.py", "return 5", "return 4 + 1")]);
-        assert!(readers(&run).0.is_empty(), "{}", run.stderr);
-        let run = step(&mut project, &[("lib.py", "return 4 + 1", "return 6")]);
-        assert_eq!(readers(&run).1, ["test_own", "test_shared"].into());
-        let run = step(&mut project, &[("lib.py", "return 6", "return 5")]);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        let run = step(&mut project, &[("lib.py", "return 3", "return 4")]);
-        assert_eq!(readers(&run).1, ["test_shared"].into(), "{}", run.stderr);
     });
 }

@@ -192,6 +192,39 @@ def test_fixture_values(project):
     assert not [name for name, _ in found if name.endswith("::still")]
 
 
+def test_parameters_and_marks(project):
+    project.write("library.py", """
+        import functools
+        class Thing:
+            @functools.cached_property
+            def value(self): return 1
+        THING = Thing()
+    """)
+    project.write("test_it.py", """
+        import pytest, library
+        @pytest.mark.parametrize("bag", [[]])
+        @pytest.mark.parametrize("n", [0, 1])
+        def test_bag(bag, n): bag.append(1) if n == 0 else None
+        @pytest.mark.parametrize("n", [(0, "a"), (1, "b")])
+        def test_constants(n): pass
+        @pytest.fixture(params=[library.Thing()])
+        def thing(request): return request.param
+        def test_thing(thing): assert thing.value
+        def test_same(thing): assert thing.value
+        @pytest.mark.held([])
+        def test_mark(request): request.node.get_closest_marker("held").args[0].append(1)
+        def test_global(): assert library.THING.value
+    """)
+    found = changes(project.pytest("test_it.py"))
+    assert found == {
+        ("test_it.py::test_bag", "test_it.py::test_bag[0-bag0]"),
+        ("test_it.py::test_thing", "test_it.py::test_thing[thing0]"),
+        ("test_it.py::test_same", "test_it.py::test_thing[thing0]"),
+        ("test_it.py::test_mark", "test_it.py::test_mark"),
+        ("library.py:THING", "test_it.py::test_global"),
+    }
+
+
 def test_watch_does_not_keep_removed_values_alive(project):
     project.write("test_it.py", """
         import gc, weakref

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(sources, strange_ids, raw_ids);
+cases!(sources, strange_ids, raw_ids, shared_objects);
 
 const SOURCES: &str = r#"
 -- values.py --
@@ -244,6 +244,155 @@ fn raw_ids() -> Case {
                 "! test_ids.py::test_strange[new\nline]",
                 "! test_ids.py::test_strange[-k]",
                 "! test_ids.py::test_strange['quote\"]",
+            ],
+        )
+}
+
+const SHARED_OBJECTS: &str = r#"
+-- lib.py --
+import functools
+
+
+def first_item():
+    return 1
+
+
+def steps():
+    return 3
+
+
+def title():
+    return "a"
+
+
+def memo():
+    return 5
+
+
+def unshared():
+    return 7
+
+
+class Route:
+    @functools.cached_property
+    def altitude(self):
+        return steps()
+
+    @functools.cached_property
+    def girth(self):
+        return unshared()
+
+
+class Plain:
+    kept = None
+
+    def name(self):
+        if self.kept is None:
+            self.kept = title()
+        return self.kept
+-- test_list.py --
+import lib
+import pytest
+
+
+@pytest.mark.parametrize("bag", [[]])
+@pytest.mark.parametrize("turn", [0, 1])
+def test_bag(bag, turn):
+    if turn == 0:
+        bag.append(lib.first_item())
+    assert bag == [1]
+
+
+def test_beside():
+    pass
+-- test_property.py --
+import lib
+import pytest
+
+
+@pytest.mark.parametrize("route", [lib.Route()])
+@pytest.mark.parametrize("turn", [0, 1])
+def test_route(route, turn):
+    assert route.altitude == 3
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_own(turn):
+    assert lib.Route().girth == 7
+-- test_fixture.py --
+import lib
+import pytest
+
+
+@pytest.fixture(params=[lib.Plain()])
+def plain(request):
+    return request.param
+
+
+def test_one(plain):
+    assert plain.name() == "a"
+
+
+def test_two(plain):
+    assert plain.name() == "a"
+-- test_marks.py --
+import lib
+import pytest
+
+
+@pytest.mark.settings({})
+@pytest.mark.parametrize("turn", [0, 1])
+def test_mark(request, turn):
+    held = request.node.get_closest_marker("settings").args[0]
+    if turn == 0:
+        held["memo"] = lib.memo()
+    assert held["memo"] == 5
+-- pytest.ini --
+[pytest]
+markers = settings
+"#;
+
+/// Parameters and what marks hold are made once. A test can meet what another one did to them.
+fn shared_objects() -> Case {
+    Case::new(SHARED_OBJECTS)
+        .edit(
+            "put into a list of `parametrize`",
+            [replace("lib.py", "return 1", "return 2")],
+            [
+                "! test_list.py::test_bag[0-bag0]",
+                "! test_list.py::test_bag[1-bag0]",
+            ],
+        )
+        .edit(
+            "kept by `cached_property` of a parameter",
+            [replace("lib.py", "return 3", "return 4")],
+            [
+                "! test_property.py::test_route[0-route0]",
+                "! test_property.py::test_route[1-route0]",
+            ],
+        )
+        .edit(
+            "kept by `cached_property` of a test's own object",
+            [replace("lib.py", "return 7", "return 8")],
+            [
+                "! test_property.py::test_own[0]",
+                "! test_property.py::test_own[1]",
+            ],
+        )
+        .edit(
+            "kept in a parameter of a fixture",
+            [replace("lib.py", "return \"a\"", "return \"b\"")],
+            [
+                "! test_fixture.py::test_one[plain0]",
+                "! test_fixture.py::test_two[plain0]",
+            ],
+        )
+        .edit(
+            "put into what a mark holds",
+            [replace("lib.py", "return 5", "return 6")],
+            [
+                "! test_marks.py::test_mark[0]",
+                "! test_marks.py::test_mark[1]",
             ],
         )
 }

@@ -15,6 +15,7 @@ except ImportError:
     from hashlib import blake2b
 
 from .agent import guard
+from .state import MARKS
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
 
@@ -49,8 +50,8 @@ def install(agent):
 
     left = agent.left
 
-    def pushed(scope, needed=True, leaves=True):
-        if leaves and scope.kind in _SHARED:
+    def pushed(scope, needed=True):
+        if scope.kind in _SHARED:
             left.scope_began(scope.kind)
         return push(scope, needed)
 
@@ -186,7 +187,7 @@ class Cells:
 
     A cell is a path and a name in it. What belongs to one global or member is taken together: the
     *place* of a cell is the path, the class or `""`, and the name in that; this is `""` for the
-    order of globals, and `*subclasses` for the subclasses of all classes.
+    order of names in it, and `*subclasses` for the subclasses of all classes.
     """
 
     def __init__(self, agent):
@@ -233,7 +234,9 @@ class Cells:
         watches everything. Returns those that differ now; `None` if too many were looked at."""
         for path, name in map(_held_by, changed):
             if path in self._roots:
-                self._asked.update((self._place(path, name), (path, "", "")))
+                place = self._place(path, name)
+                # A new name may stand elsewhere in the order of names.
+                self._asked.update((place, (path, "", ""), (path, place[1], "")))
                 # Another class: all of its members are others.
                 self.is_unwatched |= name in self._classes[path]
         there = self._modules()
@@ -307,6 +310,8 @@ class Cells:
             path, holder = self._holder(label)
             holder = holder and holder + "."
             for key, value in cells.items():
+                if key == MARKS:
+                    continue
                 name = holder + (key.hex() if isinstance(key, bytes) else key or "")
                 found.setdefault(self._place(path, name), {})[name] = value
         return found
@@ -329,7 +334,8 @@ class Cells:
         while True:
             first, _, rest = key.partition(".")
             inner = "%s.%s" % (holder, first) if holder else first
-            if not rest or inner not in classes:
+            # The order of names in a class is `Class.`.
+            if first == key or inner not in classes:
                 return path, holder, first
             holder, key = inner, rest
 

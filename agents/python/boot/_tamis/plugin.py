@@ -11,7 +11,7 @@ import time
 import pytest
 
 from . import agent as agent_module
-from . import dists, envvars, finding, fingerprint, fixtures, late, options, outcomes
+from . import dists, envvars, finding, fingerprint, fixtures, late, options, outcomes, parameters
 from .agent import guard
 from .trace import encode
 
@@ -54,6 +54,7 @@ class Session:
         self.ended = []
         self.collect_scopes = {}
         self.conftest_scopes = {}
+        self.parameters = parameters.Parameters(agent)
         # Results of `file_of` for the present number of `conftest.py` files.
         self._files = {}
         self._conftests = 0
@@ -249,6 +250,7 @@ class Session:
             self.agent.trace.write("items", ids, self.deselected)
             if self.order is None and not self.deselected:
                 self.collected_all(ids, True)
+            self.parameters.watch(session.items)
             if self.agent.left is not None:
                 self.agent.left.begin(ids)
             if self.order is not None:
@@ -307,6 +309,9 @@ class Session:
         scope = agent.new_test(name, told, told_path)
         test = Test(name, told, scope)
         scope.need_all((agent.root_scope, collected))
+        shared = self.parameters.scope(item)
+        if shared is not None:
+            scope.need(shared)
         if type(item).__name__ == "DoctestItem" and not path.endswith(".py"):
             # The text of an example is in no code object. Text in a docstring is part of its
             # module's skeleton.

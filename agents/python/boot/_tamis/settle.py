@@ -33,9 +33,10 @@ class Settling:
             for cell, value in cells.items()
             if value is None
         }
-        # What was left so far: then, and in this run.
+        # What was left so far: then, and in this run; and the cells where these differ.
         self._then = {}
         self._now = {}
+        self._different = set()
 
     def is_in_order(self, tests):
         """Whether tests of the record come in its order."""
@@ -58,30 +59,38 @@ class Settling:
                     continue
                 value = None
             self._now[cell] = value
+            self._compare(cell)
+
+    def _compare(self, cell):
+        now = self._now.get(cell)
+        is_told = cell in self._now or cell not in self._by_code
+        if is_told and (now is None or now != self._then.get(cell)):
+            self._different.add(cell)
+        else:
+            self._different.discard(cell)
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
         state = self.agent.state
         at = self.order[item.nodeid]
         while self._ahead and self.order[self._ahead[-1]] < at:
-            self._then.update(self.recorded[self._ahead.pop()])
+            cells = self.recorded[self._ahead.pop()]
+            self._then.update(cells)
+            for cell in cells:
+                self._compare(cell)
         self.agent.left.flush()
         # What the native helper cannot read is compared only now and then.
         state.ran(None, final=True)
         for path, name in state.changed:
-            self._now[self.plan.session.path(path), name] = None
+            cell = self.plan.session.path(path), name
+            self._now[cell] = None
+            self._compare(cell)
         if item.nodeid not in self.waiting:
             return "nobody knows what earlier tests left"
-        different = {
-            cell
-            for cell in self._then.keys() | self._now.keys()
-            if (cell not in self._by_code or cell in self._now)
-            and (self._now.get(cell) is None or self._now[cell] != self._then.get(cell))
-        }
-        if not different:
+        if not self._different:
             return None
         file = file_of(self.agent, self.plan, item)
-        return self.plan.meets(different, item.nodeid, file, names_of(item))
+        return self.plan.meets(self._different, item.nodeid, file, names_of(item))
 
 
 def begin(agent, plan, items, kept, waiting):

@@ -340,8 +340,10 @@ impl Taking {
                 }
             }
         }
-        if root.keys.is_none() {
+        if root.takes(SHAPE) {
             self.add(number, Key::Whole, Target::Plain(order.finish()), 0);
+        }
+        if root.keys.is_none() {
             let bases = Target::Plain(self.bases(root.object));
             self.add(number, Key::Bases, bases, 0);
         }

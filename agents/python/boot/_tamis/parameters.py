@@ -1,0 +1,52 @@
+"""What tests of one function share: their parameters, and what their marks hold.
+
+pytest makes these objects once, when it finds the tests. A test that changes one does so for
+those that get it later.
+"""
+
+from .agent import guard
+from .state import PLAIN
+from .watch import is_a
+
+
+class Parameters:
+    """The objects that items share, by test function: each has a scope, as a fixture has."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        # Id of a function's items without their parameters -> its scope; `None` if nothing that
+        # these share can be changed.
+        self._scopes = {}
+
+    @guard
+    def watch(self, items):
+        """Watch what these items hold from now on."""
+        for item in items:
+            name = _function_of(item)
+            found = []
+            if name not in self._scopes:
+                self._scopes[name] = None
+                for mark in item.iter_markers():
+                    found += (mark.args, *mark.kwargs.values())
+            call = getattr(item, "callspec", None)
+            if call is not None:
+                found.extend(call.params.values())
+            found = [value for value in found if not _is_constant(value)]
+            if found:
+                if self._scopes[name] is None:
+                    self._scopes[name] = self.agent.new_scope("fixture", name)
+                self.agent.state.shared_by_items(self._scopes[name], found)
+
+    def scope(self, item):
+        """The scope that the test needs; `None` if there is none."""
+        return self._scopes.get(_function_of(item))
+
+
+def _function_of(item):
+    return item.nodeid.partition("[")[0]
+
+
+def _is_constant(value):
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_constant, value))
+    return is_a(value, PLAIN)

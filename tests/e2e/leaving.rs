@@ -1,0 +1,88 @@
+//! What counts as left by a test for those after it.
+
+use crate::harness::*;
+use crate::ties::{readers, step};
+
+/// What a property keeps in an object of the test's own is nothing that the test leaves.
+#[test]
+fn cached_properties_leave_what_can_be_reached() {
+    const FILES: &str = r#"
+-- lib.py --
+import functools
+STATE = {}
+def made():
+    return 5
+def size():
+    return 3
+class Shape:
+    @functools.cached_property
+    def girth(self):
+        return size()
+SHARED = Shape()
+-- test_a.py --
+import lib
+def test_w():
+    lib.STATE["v"] = lib.made()
+def test_fill():
+    assert lib.SHARED.girth
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_own(n):
+    assert lib.Shape().girth and lib.STATE["v"] == 5
+@pytest.mark.parametrize("n", range(8))
+def test_shared(n):
+    assert lib.SHARED.girth == 3 and lib.STATE["v"] == 5
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("lib.py", "return 5", "return 4 + 1")]);
+        assert!(readers(&run).0.is_empty(), "{}", run.stderr);
+        let run = step(&mut project, &[("lib.py", "return 4 + 1", "return 6")]);
+        assert_eq!(readers(&run).1, ["test_own", "test_shared"].into());
+        let run = step(&mut project, &[("lib.py", "return 6", "return 5")]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let run = step(&mut project, &[("lib.py", "return 3", "return 4")]);
+        assert_eq!(readers(&run).1, ["test_shared"].into(), "{}", run.stderr);
+    });
+}
+
+/// It is known which test gave a class its new names, and what parameters hold is none of this.
+#[test]
+fn new_names_in_a_class() {
+    const FILES: &str = r#"
+-- lib.py --
+STATE = {}
+def made():
+    return 5
+-- test_a.py --
+import lib
+import pytest
+class TestA:
+    def setup_class(cls):
+        cls.altitude = 1
+    @pytest.mark.parametrize("bag", [[]])
+    def test_w(self, bag):
+        lib.STATE["v"] = lib.made()
+        bag.append(1)
+-- test_b.py --
+import pytest
+import lib
+import test_a
+@pytest.mark.parametrize("n", range(8))
+def test_look(n):
+    assert "altitude" in vars(test_a.TestA) and lib.STATE["v"] == 5
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("lib.py", "return 5", "return 4 + 1")]);
+        assert!(readers(&run).0.is_empty(), "{}", run.stderr);
+        let run = step(&mut project, &[("lib.py", "return 4 + 1", "return 6")]);
+        assert_eq!(readers(&run).1, ["test_look"].into(), "{}", run.stderr);
+    });
+}
