@@ -243,6 +243,7 @@ pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
                                 anything,
                                 annotations,
                                 docstrings,
+                                past: false,
                             },
                             inner: (some > 127).then(|| Inner {
                                 sets: ids

@@ -95,6 +95,9 @@ pub struct Reads {
     pub anything: bool,
     pub annotations: bool,
     pub docstrings: bool,
+    /// Not only at the test's turn: a fixture did so when it was set up, an earlier test when it
+    /// changed what this one gets.
+    pub past: bool,
 }
 
 impl<S> Own<S> {
@@ -205,6 +208,7 @@ impl std::ops::BitOr for Reads {
             anything: self.anything | other.anything,
             annotations: self.annotations | other.annotations,
             docstrings: self.docstrings | other.docstrings,
+            past: self.past | other.past,
         }
     }
 }

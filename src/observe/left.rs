@@ -136,17 +136,11 @@ impl Closing<'_> {
         let (true, Some(_), Some(node)) = (is_tied, &self.owning, node) else {
             return Ok(None);
         };
-        // What is kept was made from what was there at that time.
-        if self.read_by_kept.contains(&node) {
-            return Ok(None);
-        }
         let base = self.base_on(&begin.file, Vec::new(), None);
         let closure = OF_BASES + base;
         let known = self.shared[closure].known.clone();
         let mut paths = self.run.paths();
-        // Fixtures and imports met what there was when they ran: for them the code counts.
         paths.closed = Closed {
-            from: node,
             first: self.by_value.start,
             end: self.by_value.end,
         };
@@ -166,10 +160,25 @@ impl Closing<'_> {
             searches: &searches,
         };
         let by_itself = self.by_itself(base, part);
-        Ok(by_itself.map(|by_itself| Inner {
-            base,
-            units,
-            by_itself,
+        // Fixtures and imports met what there was when they ran, and what is kept was made from
+        // what was there at that time.
+        let mut others = reached.iter().filter(|one| **one != node);
+        let is_past = self.read_by_kept.contains(&node) || others.any(|one| self.is_tied(*one));
+        Ok(by_itself.map(|(own, mut reads)| {
+            reads.past |= is_past;
+            Inner {
+                base,
+                units,
+                by_itself: (own, reads),
+            }
         }))
+    }
+
+    /// Whether code of a node can read what earlier tests left of which the value is known.
+    fn is_tied(&self, node: NodeId) -> bool {
+        let conditional = self.run.conditional.get(&node).into_iter().flatten();
+        let edges = self.run.edges[node as usize].iter();
+        let mut all = edges.chain(conditional.map(|(_, to)| to));
+        all.any(|to| self.by_value.contains(to))
     }
 }

@@ -20,18 +20,17 @@ pub(super) struct Paths<'a> {
     pub closed: Closed,
 }
 
-/// The edges of one node to some that follow one another.
+/// The edges to nodes that follow one another.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Closed {
-    pub from: NodeId,
     pub first: NodeId,
     /// The one after the last.
     pub end: NodeId,
 }
 
 impl Closed {
-    fn has(&self, from: NodeId, to: NodeId) -> bool {
-        from == self.from && self.first <= to && to < self.end
+    fn has(&self, to: NodeId) -> bool {
+        self.first <= to && to < self.end
     }
 }
 
@@ -76,7 +75,7 @@ impl Paths<'_> {
         }
         walk.seen.add(node);
         walk.reached.push(node);
-        let is_open = |to: &&NodeId| !self.closed.has(node, **to);
+        let is_open = |to: &&NodeId| !self.closed.has(**to);
         let edges = self.edges[node as usize].iter().filter(is_open);
         walk.open.extend(edges);
         // Edges of known nodes, too, may have waited for this one.
@@ -106,7 +105,7 @@ impl Paths<'_> {
         }
         for node in reached {
             let conditional = self.conditional.get(node).into_iter().flatten();
-            for (condition, to) in conditional.filter(|(_, to)| !self.closed.has(*node, *to)) {
+            for (condition, to) in conditional.filter(|(_, to)| !self.closed.has(*to)) {
                 if !known.has(*condition) {
                     known.waiting.entry(*condition).or_default().push(*to);
                 }
@@ -200,7 +199,7 @@ mod tests {
         loop {
             let mut more = found.clone();
             for node in &found {
-                let is_open = |to: &&NodeId| !closed.has(*node, **to);
+                let is_open = |to: &&NodeId| !closed.has(**to);
                 more.extend(sample.edges[*node as usize].iter().filter(is_open));
                 for (condition, to) in sample.conditional.get(node).into_iter().flatten() {
                     more.extend((found.contains(condition) && is_open(&to)).then_some(*to));
@@ -218,9 +217,9 @@ mod tests {
         fn layers_of_walks_reach_what_one_walk_does(
             sample in any_sample(),
             layers in proptest::collection::vec(proptest::collection::vec(0..NODES, 0..3), 1..4),
-            (from, first, end) in (0..NODES, 0..NODES, 0..NODES),
+            (first, end) in (0..NODES, 0..NODES),
         ) {
-            let closed = Closed { from, first, end };
+            let closed = Closed { first, end };
             let paths = Paths {
                 edges: &sample.edges,
                 conditional: &sample.conditional,

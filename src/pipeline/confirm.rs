@@ -242,6 +242,7 @@ impl<'d> Planning<'d> {
                     annotations: reads.annotations,
                     docstrings: reads.docstrings,
                 },
+                past: reads.past,
             },
             others: self.others.of(others),
         })

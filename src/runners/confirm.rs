@@ -126,4 +126,7 @@ pub(crate) struct OpenPart {
     pub late_modules: usize,
     #[serde(flatten)]
     pub flags: Flags,
+    /// Whether some of its code read state before the turn of the test.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub past: bool,
 }

@@ -374,6 +374,7 @@ mod tests {
                 modules: 2,
                 late_modules: 3,
                 flags: Default::default(),
+                past: false,
             }),
             tied: None,
             is_import_same: false,

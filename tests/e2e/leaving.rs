@@ -86,3 +86,99 @@ def test_look(n):
         assert_eq!(readers(&run).1, ["test_look"].into(), "{}", run.stderr);
     });
 }
+
+/// What a fixture read when it was set up, or another test when it changed what a fixture
+/// holds, is compared as it was then.
+#[test]
+fn what_was_read_before_the_turn() {
+    const FILES: &str = r#"
+-- lib.py --
+import functools
+BESIDE = {}
+STATE = {}
+OTHER = {"v": 5}
+def made():
+    return 5
+def moved():
+    return 5
+@functools.lru_cache(None)
+def remembered():
+    return STATE["v"]
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def box():
+    return {}
+@pytest.fixture(scope="session")
+def late():
+    return lib.OTHER["v"]
+-- test_a.py --
+import lib
+def test_beside():
+    lib.BESIDE["v"] = lib.made()
+def test_w():
+    lib.STATE["v"] = lib.BESIDE["v"]
+def test_moves(request):
+    lib.OTHER["v"] = lib.moved()
+    request.getfixturevalue("late")
+    lib.OTHER["v"] = 5
+-- test_b.py --
+import pytest
+import lib
+@pytest.fixture(scope="module")
+def kept():
+    return lib.STATE["v"]
+def test_first(kept, box):
+    box["v"] = lib.STATE["v"]
+    lib.remembered()
+def test_resets():
+    lib.STATE["v"] = 5
+@pytest.mark.parametrize("n", range(8))
+def test_kept(n, kept):
+    assert kept == 5
+@pytest.mark.parametrize("n", range(8))
+def test_box(n, box):
+    assert box["v"] == 5
+@pytest.mark.parametrize("n", range(8))
+def test_remembered(n):
+    assert lib.remembered() == 5
+@pytest.mark.parametrize("n", range(8))
+def test_late(n, late):
+    assert late == 5
+@pytest.mark.parametrize("n", range(8))
+def test_now(n):
+    assert lib.STATE["v"] == 5
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let snapshot = project.snapshot();
+        let made = "made():\n    return 5";
+        let run = step(
+            &mut project,
+            &[("lib.py", made, "made():\n    return 4 + 1")],
+        );
+        // The last test tears down fixtures.
+        let leave = ["test_first", "test_resets", "test_now"];
+        assert!(
+            readers(&run).0.iter().all(|one| leave.contains(one)),
+            "{:?} {}",
+            readers(&run),
+            run.stderr
+        );
+        project.restore(&snapshot);
+        let run = step(&mut project, &[("lib.py", made, "made():\n    return 6")]);
+        assert_eq!(
+            readers(&run).1,
+            ["test_kept", "test_box", "test_remembered"].into(),
+            "{}",
+            run.stderr
+        );
+        project.restore(&snapshot);
+        let moved = "moved():\n    return 5";
+        let run = step(&mut project, &[("lib.py", moved, "moved():\n    return 7")]);
+        assert_eq!(readers(&run).1, ["test_late"].into(), "{}", run.stderr);
+    });
+}

@@ -459,6 +459,7 @@ impl Closure for Sources {
                     anything: names.is_wide || !names.taken.is_empty(),
                     annotations: names.reads,
                     docstrings: names.reads_docs || names.has_read_docs,
+                    past: false,
                 };
         }
         reads.anything |= units.iter().any(|unit| self.names.is_source(*unit));

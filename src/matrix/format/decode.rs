@@ -394,7 +394,7 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
             0 => None,
             _ => {
                 let flags = reader.byte()?;
-                if flags > 7 {
+                if flags & !(7 | PAST) != 0 {
                     return Err(Refusal::malformed("an inner part has unknown flags"));
                 }
                 Some(Inner {
@@ -421,11 +421,15 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
 /// The flag of an own part that has an inner one.
 pub(super) const HAS_INNER: u8 = 8;
 
+/// The flag of an inner part of which code read state before the test's turn.
+pub(super) const PAST: u8 = 16;
+
 fn reads(flags: u8) -> Reads {
     Reads {
         anything: flags & 1 != 0,
         annotations: flags & 2 != 0,
         docstrings: flags & 4 != 0,
+        past: flags & PAST != 0,
     }
 }
 

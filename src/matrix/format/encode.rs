@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use anyhow::Context;
 use rustc_hash::FxHashMap;
 
-use super::decode::HAS_INNER;
+use super::decode::{HAS_INNER, PAST};
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
 use crate::matrix::what::TAGS;
@@ -206,5 +206,7 @@ fn rows(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
 }
 
 fn flags(reads: Reads) -> u8 {
-    u8::from(reads.anything) | u8::from(reads.annotations) << 1 | u8::from(reads.docstrings) << 2
+    let past = if reads.past { PAST } else { 0 };
+    let texts = u8::from(reads.annotations) << 1 | u8::from(reads.docstrings) << 2;
+    u8::from(reads.anything) | texts | past
 }

@@ -297,6 +297,7 @@ fn owned() -> Matrix {
                 anything,
                 annotations,
                 docstrings,
+                past: false,
             },
             inner: None,
         })

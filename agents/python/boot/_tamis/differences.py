@@ -22,6 +22,9 @@ _READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
 # What units tell of what they read without spelling it.
 _FLAGS = ("anything", "members", "docstrings", "annotations")
 
+# So many sets of cells are kept with who reads them.
+_MOST_MET = 4
+
 # Who lists the members of a class meets these, too.
 _HELD_BY_CLASSES = ("__annotations__", "__doc__")
 
@@ -268,9 +271,8 @@ class Plan:
         # By number of the matrix.
         self._differences = {}
         self._readings = {}
-        # Cells that `meets` was asked about last, and who reads them.
-        self._met = None
-        self._meeting = None
+        # Cells that `meets` was asked about, and who reads them.
+        self._met = {}
 
     def judge(self, test, part, file, names, changed):
         """`None` if the test is confirmed, else what is different. `part` tells what of it
@@ -305,15 +307,20 @@ class Plan:
         """What a test meets of `cells`, which earlier tests have left with another value; `None`
         if it cannot read any of them."""
         cells = frozenset(cells)
-        if cells != self._met:
+        meeting = self._met.pop(cells, None)
+        if meeting is None:
             found = Differences.of_tests(cells, self.session, self.asked)
-            self._met, self._meeting = cells, Readings(self.content, self.index, found)
-        everywhere = self._meeting.differences.everywhere
+            meeting = Readings(self.content, self.index, found)
+            if len(self._met) == _MOST_MET:
+                # The one that was asked for longest ago.
+                del self._met[next(iter(self._met))]
+        self._met[cells] = meeting
+        everywhere = meeting.differences.everywhere
         if everywhere:
             return _among(everywhere)
         part = self.tied(test)
         needed = self.modules[part["modules"]] | self.modules[part["late_modules"]]
-        return self._meeting.tell(part, file, needed, names)
+        return meeting.tell(part, file, needed, names)
 
 
 class UnitIndex:

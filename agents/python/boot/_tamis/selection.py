@@ -124,11 +124,13 @@ class Selection:
         """Whether what earlier tests left lets `item` be left out. All else is settled."""
         judgement, test = self.at_turn, item.nodeid
         if test not in judgement.settling.waiting:
+            judgement.settling.begins(item)
             return False
         if not judgement.settle(item):
             judgement.tell([test])
             return False
         if not turn.can_pass(item, nextitem):
+            judgement.settling.begins(item)
             judgement.refute(test, _ENDS)
             judgement.tell([test])
             return False

@@ -5,6 +5,11 @@ So all tests run that left something in the record, in their order, beside those
 selected. When the turn of an open test comes, the state is that of a run of everything: tests
 that are left out leave nothing. If each cell that the test can read and that tests have changed
 has the recorded value, it does what it did.
+
+Some of a test's code ran before its turn: a fixture was set up, another test changed a fixture's
+value. What that read must have been the same *then*. As long as all that ran is proven to do what
+it did, each cell had its recorded value at each moment. So such a test must not read any cell that
+others touched, or that was different at any turn.
 """
 
 from .confirm import file_of, names_of
@@ -19,6 +24,10 @@ class Settling:
         self.plan = plan
         # Test id -> what its reads are judged by.
         self.waiting = waiting
+        # Tests that run only for what they leave: those that do what they did if what they read
+        # is the same, and those that do so anyway.
+        self.judged = frozenset()
+        self.proven = frozenset()
         # Recorded tests, in order, and what each left: cell -> value.
         self.order = {test: at for at, test in enumerate(ties["order"])}
         self.recorded = {
@@ -33,64 +42,110 @@ class Settling:
             for cell, value in cells.items()
             if value is None
         }
-        # What was left so far: then, and in this run; and the cells where these differ.
+        # What was left so far: then, and in this run; the cells where these differ, and those
+        # that are still to be compared.
         self._then = {}
         self._now = {}
         self._different = set()
+        self._told = set()
+        # Tests that did what they did, and the cells that perhaps had another value at some time.
+        self._same = set()
+        self._doubtful = set()
+        # Whether tests have run since values were compared, and such as may not have done what
+        # they did.
+        self._has_run = False
+        self._is_in_doubt = False
 
     def is_in_order(self, tests):
         """Whether tests of the record come in its order."""
         places = [self.order[test] for test in tests if test in self.order]
         return all(one < next for one, next in zip(places, places[1:]))
 
+    def gone(self, tests):
+        """Only `tests` are there: nobody leaves what others left."""
+        for test in self.recorded.keys() - set(tests):
+            self._doubtful.update(self.recorded[test])
+
     def left(self, test, values):
         """A test has ended and left these values; without, nobody knows any more."""
         if values is None:
-            self.waiting = frozenset()
+            self.waiting = self.judged = frozenset()
             return
         recorded = self.recorded.get(test, {})
         for (path, name), value in values.items():
+            cell = self.plan.session.path(path), name
+            if test not in self._same:
+                self._doubtful.add(cell)
             if value == UNKNOWN:
                 # Another one has changed it since.
                 continue
-            cell = self.plan.session.path(path), name
             if cell in self._by_code:
                 if cell in recorded:
                     continue
                 value = None
             self._now[cell] = value
-            self._compare(cell)
+            self._told.add(cell)
 
-    def _compare(self, cell):
-        now = self._now.get(cell)
-        is_told = cell in self._now or cell not in self._by_code
-        if is_told and (now is None or now != self._then.get(cell)):
-            self._different.add(cell)
+    def begins(self, item):
+        """The turn of `item` begins, which runs."""
+        test = item.nodeid
+        is_same = test in self.proven
+        if test in self.judged:
+            # Those that did what they did left what they left.
+            is_same = self._differs(item, self._is_in_doubt) is None
+        self._has_run = True
+        if is_same:
+            self._same.add(test)
         else:
-            self._different.discard(cell)
+            self._doubtful.update(self.recorded.get(test, ()))
+            self._is_in_doubt = True
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
-        state = self.agent.state
+        why = self._differs(item, self._has_run)
+        if item.nodeid not in self.waiting:
+            why = "nobody knows what earlier tests left"
+        if why is not None:
+            self.begins(item)
+        return why
+
+    def _differs(self, item, is_behind):
+        """What differs of what a test reads; `None` if nothing does. `is_behind`: whether values
+        are to be compared before."""
+        if is_behind:
+            self._compare(item)
+        part = self.plan.tied(item.nodeid)
+        cells = self._doubtful if part.get("past") else self._different
+        if not cells:
+            return None
+        file = file_of(self.agent, self.plan, item)
+        return self.plan.meets(cells, item.nodeid, file, names_of(item))
+
+    def _compare(self, item):
+        """Compare what was left with the record, up to the turn of `item`."""
+        self._has_run = self._is_in_doubt = False
         at = self.order[item.nodeid]
+        told = self._told
         while self._ahead and self.order[self._ahead[-1]] < at:
             cells = self.recorded[self._ahead.pop()]
             self._then.update(cells)
-            for cell in cells:
-                self._compare(cell)
+            told.update(cells)
         self.agent.left.flush()
         # What the native helper cannot read is compared only now and then.
-        state.ran(None, final=True)
-        for path, name in state.changed:
+        self.agent.state.ran(None, final=True)
+        for path, name in self.agent.state.changed:
             cell = self.plan.session.path(path), name
             self._now[cell] = None
-            self._compare(cell)
-        if item.nodeid not in self.waiting:
-            return "nobody knows what earlier tests left"
-        if not self._different:
-            return None
-        file = file_of(self.agent, self.plan, item)
-        return self.plan.meets(self._different, item.nodeid, file, names_of(item))
+            told.add(cell)
+        for cell in told:
+            now = self._now.get(cell)
+            is_known = cell in self._now or cell not in self._by_code
+            if is_known and (now is None or now != self._then.get(cell)):
+                self._different.add(cell)
+            else:
+                self._different.discard(cell)
+        self._doubtful |= self._different
+        self._told = set()
 
 
 def begin(agent, plan, items, kept, waiting):
@@ -114,6 +169,9 @@ def begin(agent, plan, items, kept, waiting):
     # Not all of them will turn out to be the same.
     if 2 * len(more) > saved:
         return None, "running what leaves something would cost more"
+    settling.judged = settling.waiting.intersection(needed)
+    settling.proven = frozenset(more)
+    settling.gone(items)
     settling.waiting = settling.waiting.difference(needed)
     runs = runs.union(needed, settling.waiting)
     agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
