@@ -1,7 +1,7 @@
 //! The values that state had when all tests were found: what import-time code comes to
 //! for a test, and so what early cut-off by value compares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,10 @@ pub struct Ties {
     pub places: Vec<u32>,
     /// By test: the cells that changed during its turn, with the values that it left.
     pub left: BTreeMap<String, Vec<LeftIn>>,
+    /// Those of these in whose turns nothing ran that later tests do not run again: no fixture was
+    /// set up, no cache filled, no module imported.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub plain: BTreeSet<String>,
 }
 
 /// A cell that a test changed.

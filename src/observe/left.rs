@@ -89,6 +89,9 @@ impl Closing<'_> {
                 }
             }
             let test = format!("{prefix}{}", begin.test);
+            if taking.plain.contains(scope) {
+                self.observed.plain.insert(test.clone());
+            }
             self.observed.left.entry(test).or_default().extend(cells);
         }
         for cells in self.observed.left.values_mut() {

@@ -40,6 +40,8 @@ pub(crate) struct Ties<'a> {
     /// All of them, in order.
     pub order: Vec<&'a str>,
     pub left: BTreeMap<&'a str, Vec<LeftIn<'a>>>,
+    /// Those of these in whose turns nothing ran that later tests do not run again.
+    pub plain: Vec<&'a str>,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,

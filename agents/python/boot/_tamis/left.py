@@ -68,9 +68,11 @@ class Left:
         # cells with values.
         self.listener = None
         # Tests after which tests come that are left out: these would have met what is there.
-        self.gaps = frozenset()
-        # Whether something ran during this turn that later tests do not run again.
+        self.gaps = set()
+        # Whether something ran during this turn that later tests do not run again; and the tests
+        # in whose turns that was so.
         self._has_shared = False
+        self.with_shared = set()
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
         # The first test, and the last that left something if values are still to be taken.
@@ -106,10 +108,14 @@ class Left:
             return
         by = test, scope.number
         self._first = self._first or by
+        if has_shared:
+            self.with_shared.add(test)
         if changed or has_shared:
             self._last = by
             # Who is not told of leaves nothing.
             self._tell(by, {})
+            if not has_shared:
+                self.agent.trace.write("plain", scope.number)
         for cell, is_timed in changed.items():
             before = self._pending.pop(cell, None)
             if before is not None:

@@ -28,6 +28,9 @@ _ASKED_BY_C = frozenset(
     update utcoffset values writable write writelines""".split()
 )
 
+# Longer texts of libraries are not looked at: any of them may be such a name.
+_LONGEST = 200
+
 # Modules whose classes have hooks that answer for the class itself only, not for subclasses.
 # `object` has the last one.
 _HOOKS_FOR_THEMSELVES = (None, "collections.abc", "_collections_abc", "contextlib", "os")
@@ -48,8 +51,8 @@ class Present:
         # Packages whose code asks classes for their subclasses.
         self._asking = None
         self._are_loose = None
-        # Name -> whether libraries spell it, with these modules loaded.
-        self._spelled, self._spelled_with = {}, None
+        # The names that libraries spell, with these modules loaded.
+        self._spelled, self._spelled_with = frozenset(), None
         self._matched = None
         self.values = values
         self._names = None
@@ -171,24 +174,20 @@ class Present:
         # It is asked again at the turns of tests, and looks at everything in memory.
         loaded = frozenset(map(id, sys.modules.values()))
         if self._spelled_with != loaded:
-            self._spelled, self._spelled_with = {}, loaded
-        new = wanted.difference(self._spelled)
-        if new:
-            found = self._spelled_now(new)
-            self._spelled.update((name, name in found) for name in new)
-        return {name for name in wanted if self._spelled[name]}
+            self._spelled, self._spelled_with = self._spelled_now(), loaded
+        return {name for name in wanted if name in self._spelled or len(name) > _LONGEST}
 
-    def _spelled_now(self, wanted):
-        found = {name for name in wanted if name in _ASKED_BY_C}
+    def _spelled_now(self):
+        found = set(_ASKED_BY_C)
         codes = {function.__code__ for function in self._functions_of_libraries()}
         for code in (inner for outer in codes for inner in _nested(outer)):
-            found.update(wanted.intersection(code.co_names))
+            found.update(code.co_names)
             for constant in code.co_consts:
                 if type(constant) is str:
-                    if constant in wanted:
+                    if len(constant) <= _LONGEST:
                         found.add(constant)
                 elif type(constant) in (tuple, frozenset):
-                    found.update(one for one in constant if type(one) is str and one in wanted)
+                    found.update(one for one in constant if type(one) is str)
         return found
 
     def spelled_by_annotations(self, wanted):

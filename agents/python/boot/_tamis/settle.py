@@ -8,8 +8,10 @@ has the recorded value, it does what it did.
 
 Some of a test's code ran before its turn: a fixture was set up, another test changed a fixture's
 value. What that read must have been the same *then*. As long as all that ran is proven to do what
-it did, each cell had its recorded value at each moment. So such a test must not read any cell that
-others touched, or that was different at any turn.
+it did, each cell had its recorded value at each moment. Of other tests the values are known that
+they left, but not those in the middle of their turns. So such a test must not read any cell that was
+different when any turn began, or that others touched in a turn in which a fixture was set up, a
+cache filled or a module imported.
 """
 
 from .confirm import file_of, names_of
@@ -34,6 +36,8 @@ class Settling:
             test: {(path, name): value for path, name, value in cells}
             for test, cells in ties["left"].items()
         }
+        # Those in whose turns nothing ran that later tests do not run again.
+        self.plain = frozenset(ties.get("plain", ()))
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
@@ -42,6 +46,8 @@ class Settling:
             for cell, value in cells.items()
             if value is None
         }
+        # The place in the record of the test after the last known one that began.
+        self._next = 0
         # What was left so far: then, and in this run; the cells where these differ, and those
         # that are still to be compared.
         self._then = {}
@@ -75,7 +81,8 @@ class Settling:
         for (path, name), value in values.items():
             cell = self.plan.session.path(path), name
             if test not in self._same:
-                self._doubtful.add(cell)
+                if value == UNKNOWN or test in self.agent.left.with_shared:
+                    self._doubtful.add(cell)
             if value == UNKNOWN:
                 # Another one has changed it since.
                 continue
@@ -89,31 +96,35 @@ class Settling:
     def begins(self, item):
         """The turn of `item` begins, which runs."""
         test = item.nodeid
-        is_same = test in self.proven
-        if test in self.judged:
-            # Those that did what they did left what they left.
-            is_same = self._differs(item, self._is_in_doubt) is None
+        if self._is_in_doubt:
+            # Of others it is known what they left.
+            self._compare(item)
+        self._next = self.order.get(test, self._next - 1) + 1
         self._has_run = True
-        if is_same:
+        if test in self.proven or test in self.judged and self._differs(item) is None:
             self._same.add(test)
-        else:
-            self._doubtful.update(self.recorded.get(test, ()))
-            self._is_in_doubt = True
+            return
+        for cell, value in self.recorded.get(test, {}).items():
+            if value == UNKNOWN or test not in self.plain:
+                self._doubtful.add(cell)
+        self._is_in_doubt = True
+        # What it leaves is looked at before the next one begins.
+        self.agent.left.gaps.add(test)
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
-        why = self._differs(item, self._has_run)
+        if self._has_run:
+            self._compare(item)
+        self._next = self.order[item.nodeid] + 1
+        why = self._differs(item)
         if item.nodeid not in self.waiting:
             why = "nobody knows what earlier tests left"
         if why is not None:
             self.begins(item)
         return why
 
-    def _differs(self, item, is_behind):
-        """What differs of what a test reads; `None` if nothing does. `is_behind`: whether values
-        are to be compared before."""
-        if is_behind:
-            self._compare(item)
+    def _differs(self, item):
+        """What differs of what a test reads; `None` if nothing does."""
         part = self.plan.tied(item.nodeid)
         cells = self._doubtful if part.get("past") else self._different
         if not cells:
@@ -124,7 +135,8 @@ class Settling:
     def _compare(self, item):
         """Compare what was left with the record, up to the turn of `item`."""
         self._has_run = self._is_in_doubt = False
-        at = self.order[item.nodeid]
+        # New tests come after the last known one.
+        at = self.order.get(item.nodeid, self._next)
         told = self._told
         while self._ahead and self.order[self._ahead[-1]] < at:
             cells = self.recorded[self._ahead.pop()]
