@@ -1,6 +1,6 @@
 //! Builds a matrix that keeps its invariants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -172,17 +172,13 @@ impl MatrixBuilder {
         &mut self,
         place: impl Fn(&str) -> Option<u32>,
         left: BTreeMap<String, Vec<LeftIn>>,
-        plain: BTreeSet<String>,
+        made: BTreeMap<String, String>,
     ) {
         let tests = self.rows.keys().filter_map(|test| test.test());
         let places: Option<Vec<u32>> = tests.map(place).collect();
         let has_rows = left.keys().all(|test| self.has_row(test));
         if let (Some(places), Some(values), true) = (places, &mut self.values, has_rows) {
-            values.ties = Some(Ties {
-                places,
-                left,
-                plain,
-            });
+            values.ties = Some(Ties { places, left, made });
         }
     }
 

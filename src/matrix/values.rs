@@ -1,7 +1,7 @@
 //! The values that state had when all tests were found: what import-time code comes to
 //! for a test, and so what early cut-off by value compares.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +26,11 @@ pub struct Ties {
     pub places: Vec<u32>,
     /// By test: the cells that changed during its turn, with the values that it left.
     pub left: BTreeMap<String, Vec<LeftIn>>,
-    /// Those of these in whose turns nothing ran that later tests do not run again: no fixture was
-    /// set up, no cache filled, no module imported.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub plain: BTreeSet<String>,
+    /// By test, of these: a digest of what ran in its turn that later tests do not run again
+    /// (fixtures set up, caches filled, modules imported); empty if nothing did. Earlier versions
+    /// did not tell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub made: BTreeMap<String, String>,
 }
 
 /// A cell that a test changed.

@@ -3,9 +3,9 @@
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::graph::NodeId;
+use super::graph::{NodeId, SESSION};
 use super::observations::Inner;
 use super::own::Part;
 use super::rows::{Closing, OF_BASES};
@@ -71,6 +71,9 @@ impl Closing<'_> {
         if self.left.is_none() {
             return;
         }
+        let made: FxHashMap<u64, &String> = (taking.made.iter())
+            .map(|(scope, made)| (*scope, made))
+            .collect();
         for (scope, cells) in &taking.left {
             let begin = trace.begins.iter().find(|begin| begin.scope == *scope);
             let Some(begin) = begin else {
@@ -89,8 +92,8 @@ impl Closing<'_> {
                 }
             }
             let test = format!("{prefix}{}", begin.test);
-            if taking.plain.contains(scope) {
-                self.observed.plain.insert(test.clone());
+            if let Some(made) = made.get(scope) {
+                self.observed.made.insert(test.clone(), (*made).clone());
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
@@ -166,7 +169,7 @@ impl Closing<'_> {
         // Fixtures and imports met what there was when they ran, and what is kept was made from
         // what was there at that time.
         let mut others = reached.iter().filter(|one| **one != node);
-        let is_past = self.read_by_kept.contains(&node) || others.any(|one| self.is_tied(*one));
+        let is_past = others.any(|one| self.is_of_tests(*one));
         Ok(by_itself.map(|(own, mut reads)| {
             reads.past |= is_past;
             Inner {
@@ -177,11 +180,14 @@ impl Closing<'_> {
         }))
     }
 
-    /// Whether code of a node can read what earlier tests left of which the value is known.
-    fn is_tied(&self, node: NodeId) -> bool {
-        let conditional = self.run.conditional.get(&node).into_iter().flatten();
-        let edges = self.run.edges[node as usize].iter();
-        let mut all = edges.chain(conditional.map(|(_, to)| to));
-        all.any(|to| self.by_value.contains(to))
+    /// Whether a node ran, or could run, after all tests were found.
+    fn is_of_tests(&self, node: NodeId) -> bool {
+        let graph = &self.run.graph;
+        let span = |node| graph.times.get(&node);
+        let found = span(SESSION).map(|session| session.last);
+        match (found, span(node)) {
+            (Some(found), Some(span)) => span.last > found,
+            _ => true,
+        }
     }
 }

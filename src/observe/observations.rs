@@ -50,8 +50,8 @@ pub struct Observations {
     /// By test: the cells that changed during its turn. Their values are those of a run of all
     /// tests.
     pub left: BTreeMap<String, Vec<LeftIn>>,
-    /// Those of these in whose turns nothing ran that later tests do not run again.
-    pub plain: BTreeSet<String>,
+    /// By test, of these: a digest of what ran in its turn that later tests do not run again.
+    pub made: BTreeMap<String, String>,
     /// All tests in order, if they are known.
     pub order: Option<Vec<String>>,
     /// Whether those that ran began in the state of a run of all of them.

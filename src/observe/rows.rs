@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::accesses::Touched;
 use super::confirmed::{LastRow, LeftOut};
@@ -95,8 +95,6 @@ pub(super) struct Closing<'a> {
     pub changes: Range<NodeId>,
     /// Of these, those of cells of which the values are known that tests left there.
     pub by_value: Range<NodeId>,
-    /// Tests that use results, or tear-downs, behind which something is read that tests change.
-    pub read_by_kept: FxHashSet<NodeId>,
     /// What tests left, if each began in the state of a run of all of them.
     pub left: Option<Left>,
     rows: BTreeMap<String, ObservedRow>,
@@ -139,7 +137,6 @@ impl<'a> Closing<'a> {
             bases: FxHashMap::default(),
             changes: 0..0,
             by_value: 0..0,
-            read_by_kept: FxHashSet::default(),
             left: None,
             rows: BTreeMap::new(),
         };

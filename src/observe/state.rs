@@ -134,8 +134,7 @@ impl Closing<'_> {
         self.changes.end = self.run.edges.len() as NodeId;
         self.by_value.end = self.changes.end;
         let count = self.changed.len();
-        let kept = &mut self.read_by_kept;
-        ties.attach(&mut self.run, self.touched.as_mut(), kept, count);
+        ties.attach(&mut self.run, self.touched.as_mut(), count);
         Ok(())
     }
 }
@@ -186,13 +185,7 @@ impl Ties {
     }
 
     /// Leads from those who read some state to the changes that they can have met.
-    fn attach(
-        self,
-        run: &mut Run<'_>,
-        mut touched: Option<&mut Touched>,
-        read_by_kept: &mut FxHashSet<NodeId>,
-        count: usize,
-    ) {
+    fn attach(self, run: &mut Run<'_>, mut touched: Option<&mut Touched>, count: usize) {
         // Code that may reach any name, and there is much, reads the same cells.
         let mut lists: Vec<&[CellIndex]> = Vec::new();
         let mut numbers: FxHashMap<&[CellIndex], usize> = FxHashMap::default();
@@ -212,11 +205,6 @@ impl Ties {
         for node in 0..run.edges.len() as NodeId {
             ties.clear();
             let running = running_with(run, node);
-            let kept = running.iter().skip(1);
-            let mut kept = kept.flat_map(|node| &run.node_units[*node as usize]);
-            if kept.any(|unit| list_of[*unit as usize].is_some()) {
-                read_by_kept.insert(node);
-            }
             let units = running.iter().map(|node| &run.node_units[*node as usize]);
             for unit in units.flatten() {
                 let Some(list) = list_of[*unit as usize] else {

@@ -569,7 +569,7 @@ fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties) -> Ties<'d> {
     Ties {
         order: order.into_iter().map(|(_, test)| test).collect(),
         left: left.collect(),
-        plain: ties.plain.iter().map(String::as_str).collect(),
+        made: &ties.made,
     }
 }
 

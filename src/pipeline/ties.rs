@@ -60,7 +60,7 @@ impl<'a> Assembly<'a> {
         };
         let unsure = unsure(before, collected.is_whole.then_some(&collected.left));
         let mut left: BTreeMap<String, Vec<LeftIn>> = BTreeMap::new();
-        let mut plain = BTreeSet::new();
+        let mut made = BTreeMap::new();
         for (test, cells) in before.iter().flat_map(|ties| &ties.left) {
             if !self.builder.has_row(test) || ran.contains(test.as_str()) && collected.is_whole {
                 continue;
@@ -71,22 +71,23 @@ impl<'a> Assembly<'a> {
                 cell.is_unknown |= ran.contains(test.as_str());
             }
             left.insert(test.clone(), cells);
-            if before.is_some_and(|ties| ties.plain.contains(test)) {
-                plain.insert(test.clone());
+            if let Some(known) = before.and_then(|ties| ties.made.get(test)) {
+                made.insert(test.clone(), known.clone());
             }
         }
         if collected.is_whole {
             let those = collected.left.iter();
             let those = those.filter(|(test, _)| self.builder.has_row(test));
             left.extend(those.map(|(test, cells)| (test.clone(), cells.clone())));
-            let those = collected.plain.iter();
-            plain.extend(those.filter(|test| self.builder.has_row(test)).cloned());
+            let those = collected.made.iter();
+            let those = those.filter(|(test, _)| self.builder.has_row(test));
+            made.extend(those.map(|(test, one)| (test.clone(), one.clone())));
         }
         for cell in left.values_mut().flatten() {
             cell.is_unknown |= unsure.contains(&(cell.path.clone(), cell.name.clone()));
         }
         self.builder
-            .ties(|test| places.get(test).copied(), left, plain);
+            .ties(|test| places.get(test).copied(), left, made);
     }
 }
 

@@ -40,8 +40,8 @@ pub(crate) struct Ties<'a> {
     /// All of them, in order.
     pub order: Vec<&'a str>,
     pub left: BTreeMap<&'a str, Vec<LeftIn<'a>>>,
-    /// Those of these in whose turns nothing ran that later tests do not run again.
-    pub plain: Vec<&'a str>,
+    /// By test, of these: a digest of what ran in its turn that later tests do not run again.
+    pub made: &'a BTreeMap<String, String>,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,

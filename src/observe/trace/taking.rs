@@ -26,8 +26,9 @@ pub struct Taking {
     pub tied: Vec<String>,
     /// By the scope of a test: the cells that changed during its turn.
     pub left: Vec<(u64, Vec<LeftCell>)>,
-    /// The scopes of tests in whose turns nothing ran that later tests do not run again.
-    pub plain: Vec<u64>,
+    /// By the scope of a test: a digest of what ran in its turn that later tests do not run again;
+    /// empty if nothing did.
+    pub made: Vec<(u64, String)>,
     /// All tests in order, if they are known; empty: those that ran.
     pub order: Option<Vec<String>>,
     /// Whether each that ran began in the state of a run of all of them.
@@ -94,7 +95,7 @@ impl Taking {
                 self.left
                     .push((number(field(1)?)?, cells.collect::<Result<_>>()?));
             }
-            "plain" => self.plain.push(number(field(1)?)?),
+            "made" => self.made.push((number(field(1)?)?, text(field(2)?)?)),
             "order" => {
                 self.order = Some(texts(field(1)?)?);
                 self.is_whole = field(2)?.as_bool().context("not true or false")?;

@@ -105,8 +105,9 @@ class Agent:
             self.scopes.append(scope)
         return scope
 
-    def push(self, scope, needed=True):
-        """Make `scope` the current one; the previous one needs it."""
+    def push(self, scope, needed=True, leaves=True):
+        """Make `scope` the current one; the previous one needs it. `leaves`: whether later tests
+        may get what it makes with nobody seeing that it is kept."""
         with self.lock:
             self.absorb()
             if needed:

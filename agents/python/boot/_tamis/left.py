@@ -15,7 +15,6 @@ except ImportError:
     from hashlib import blake2b
 
 from .agent import guard
-from .state import MARKS
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
 
@@ -50,9 +49,9 @@ def install(agent):
 
     left = agent.left
 
-    def pushed(scope, needed=True):
-        if scope.kind in _SHARED:
-            left.scope_began(scope.kind)
+    def pushed(scope, needed=True, leaves=True):
+        if leaves and scope.kind in _SHARED:
+            left.scope_began(scope)
         return push(scope, needed)
 
     agent.push = pushed
@@ -69,10 +68,10 @@ class Left:
         self.listener = None
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = set()
-        # Whether something ran during this turn that later tests do not run again; and the tests
-        # in whose turns that was so.
-        self._has_shared = False
-        self.with_shared = set()
+        # What ran during this turn that later tests do not run again; and by test, that of all of
+        # its turn, as a digest.
+        self._shared = set()
+        self.made = {}
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
         # The first test, and the last that left something if values are still to be taken.
@@ -82,10 +81,11 @@ class Left:
         self._end = None
         self._cells = None
 
-    def scope_began(self, kind):
+    def scope_began(self, scope):
         """What later tests do not run again begins."""
-        self._has_shared = True
-        if kind == "import" and self._cells is not None:
+        name = self.agent.relative(scope.name)
+        self._shared.add("%s %s %s" % (scope.kind, name, scope.extra))
+        if scope.kind == "import" and self._cells is not None:
             # It binds names in packages, and does whatever it does, with nobody watching.
             self._cells.is_unwatched = True
 
@@ -93,7 +93,7 @@ class Left:
     def begin(self, tests):
         """All `tests` are found. What changed until now is in the values of the import phase."""
         self.agent.state.changes()
-        self._has_shared = False
+        self._shared = set()
         values = self.agent.values
         if self.agent.session.is_whole and values is not None and values.holders is not None:
             self._cells = Cells(self.agent)
@@ -102,20 +102,18 @@ class Left:
     def turn_ended(self, test, scope):
         """Take in what changed since the last turn ended."""
         changed = self.agent.state.changes()
-        has_shared, self._has_shared = self._has_shared, False
+        shared, self._shared = self._shared, set()
         # Else it did not begin in the state of a run of everything, or nobody knows.
         if self._cells is None:
             return
         by = test, scope.number
         self._first = self._first or by
-        if has_shared:
-            self.with_shared.add(test)
-        if changed or has_shared:
+        if changed or shared:
             self._last = by
+            self.made[test] = _digest_of(shared)
+            self.agent.trace.write("made", scope.number, self.made[test])
             # Who is not told of leaves nothing.
             self._tell(by, {})
-            if not has_shared:
-                self.agent.trace.write("plain", scope.number)
         for cell, is_timed in changed.items():
             before = self._pending.pop(cell, None)
             if before is not None:
@@ -126,7 +124,7 @@ class Left:
                 self._tell(by, {cell: None})
         if test == self._end:
             self.finish()
-        elif not (changed or has_shared) or test in self.gaps:
+        elif not (changed or shared) or test in self.gaps:
             self.flush()
 
     def flush(self):
@@ -316,8 +314,6 @@ class Cells:
             path, holder = self._holder(label)
             holder = holder and holder + "."
             for key, value in cells.items():
-                if key == MARKS:
-                    continue
                 name = holder + (key.hex() if isinstance(key, bytes) else key or "")
                 found.setdefault(self._place(path, name), {})[name] = value
         return found
@@ -344,6 +340,12 @@ class Cells:
             if first == key or inner not in classes:
                 return path, holder, first
             holder, key = inner, rest
+
+
+def _digest_of(names):
+    """Of a set of names; empty if there are none."""
+    text = "\n".join(sorted(names)).encode("utf-8", "surrogatepass")
+    return blake2b(text, digest_size=16).hexdigest() if names else ""
 
 
 def _unwatched(taken):

@@ -6,7 +6,6 @@ those that get it later.
 
 from .agent import guard
 from .state import PLAIN
-from .watch import is_a
 
 
 class Parameters:
@@ -17,16 +16,19 @@ class Parameters:
         # Id of a function's items without their parameters -> its scope; `None` if nothing that
         # these share can be changed.
         self._scopes = {}
+        # Of marks that were looked at: id, and for which function.
+        self._marks = set()
 
     @guard
     def watch(self, items):
         """Watch what these items hold from now on."""
         for item in items:
             name = _function_of(item)
+            self._scopes.setdefault(name)
             found = []
-            if name not in self._scopes:
-                self._scopes[name] = None
-                for mark in item.iter_markers():
+            for mark in item.iter_markers():
+                if (id(mark), name) not in self._marks:
+                    self._marks.add((id(mark), name))
                     found += (mark.args, *mark.kwargs.values())
             call = getattr(item, "callspec", None)
             if call is not None:
@@ -49,4 +51,4 @@ def _function_of(item):
 def _is_constant(value):
     if type(value) in (tuple, frozenset):
         return all(map(_is_constant, value))
-    return is_a(value, PLAIN)
+    return type(value) in PLAIN

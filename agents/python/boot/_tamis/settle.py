@@ -11,7 +11,7 @@ value. What that read must have been the same *then*. As long as all that ran is
 it did, each cell had its recorded value at each moment. Of other tests the values are known that
 they left, but not those in the middle of their turns. So such a test must not read any cell that was
 different when any turn began, or that others touched in a turn in which a fixture was set up, a
-cache filled or a module imported.
+cache filled or a module imported. And all of these must have been made in the turns of the record.
 """
 
 from .confirm import file_of, names_of
@@ -36,8 +36,8 @@ class Settling:
             test: {(path, name): value for path, name, value in cells}
             for test, cells in ties["left"].items()
         }
-        # Those in whose turns nothing ran that later tests do not run again.
-        self.plain = frozenset(ties.get("plain", ()))
+        # By test: a digest of what ran in its turn that later tests do not run again.
+        self.made = ties.get("made", {})
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
@@ -57,6 +57,8 @@ class Settling:
         # Tests that did what they did, and the cells that perhaps had another value at some time.
         self._same = set()
         self._doubtful = set()
+        # Whether something that outlives a test was perhaps made in another turn.
+        self._is_moved = False
         # Whether tests have run since values were compared, and such as may not have done what
         # they did.
         self._has_run = False
@@ -69,8 +71,12 @@ class Settling:
 
     def gone(self, tests):
         """Only `tests` are there: nobody leaves what others left."""
-        for test in self.recorded.keys() - set(tests):
+        gone = self.recorded.keys() - set(tests)
+        for test in gone:
             self._doubtful.update(self.recorded[test])
+            self._is_moved |= self.made.get(test) != ""
+        # At each turn the record may have something that was not left here.
+        self._has_gone = bool(gone)
 
     def left(self, test, values):
         """A test has ended and left these values; without, nobody knows any more."""
@@ -78,11 +84,16 @@ class Settling:
             self.waiting = self.judged = frozenset()
             return
         recorded = self.recorded.get(test, {})
+        if test not in self._same:
+            self._is_moved |= self.agent.left.made.get(test, "") != self._made(test)
         for (path, name), value in values.items():
             cell = self.plan.session.path(path), name
             if test not in self._same:
-                if value == UNKNOWN or test in self.agent.left.with_shared:
+                if value == UNKNOWN or self.agent.left.made.get(test) != "":
                     self._doubtful.add(cell)
+                if cell not in recorded:
+                    # No record tells who reads it.
+                    self.proven = frozenset()
             if value == UNKNOWN:
                 # Another one has changed it since.
                 continue
@@ -93,10 +104,14 @@ class Settling:
             self._now[cell] = value
             self._told.add(cell)
 
+    def _made(self, test):
+        """What the record has of a test that was made in its turn; `None` if it does not tell."""
+        return self.made.get(test) if test in self.recorded else ""
+
     def begins(self, item):
         """The turn of `item` begins, which runs."""
         test = item.nodeid
-        if self._is_in_doubt:
+        if self._is_in_doubt or self._has_gone:
             # Of others it is known what they left.
             self._compare(item)
         self._next = self.order.get(test, self._next - 1) + 1
@@ -105,7 +120,7 @@ class Settling:
             self._same.add(test)
             return
         for cell, value in self.recorded.get(test, {}).items():
-            if value == UNKNOWN or test not in self.plain:
+            if value == UNKNOWN or self._made(test) != "":
                 self._doubtful.add(cell)
         self._is_in_doubt = True
         # What it leaves is looked at before the next one begins.
@@ -126,6 +141,8 @@ class Settling:
     def _differs(self, item):
         """What differs of what a test reads; `None` if nothing does."""
         part = self.plan.tied(item.nodeid)
+        if part.get("past") and self._is_moved:
+            return "a fixture or cache may be made in the turn of another test"
         cells = self._doubtful if part.get("past") else self._different
         if not cells:
             return None

@@ -48,8 +48,8 @@ _IDLE = frozenset(
 # The type of what is registered with an abstract class.
 _REGISTRY = type(vars(Sequence)["_abc_impl"])
 
-# Marks of test functions tell how tests run. What they hold counts for tests that get it.
-MARKS = "pytestmark"
+# Marks of test functions tell how tests run, not what they compute.
+_MARKS = "pytestmark"
 
 # The program's own metaclasses are not asked.
 _qualified_name = type.__dict__["__qualname__"].__get__
@@ -68,7 +68,8 @@ _HOLDERS = frozenset(
 _WRAPPERS = frozenset(
     (functools.partial, types.MappingProxyType, types.MethodType, types.SimpleNamespace)
 )
-PLAIN = (int, float, complex, str, bytes, type(None))
+# Types of which the instances have no state. Those of classes that derive from these may have some.
+PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
 
 
 class State:
@@ -210,7 +211,7 @@ class State:
         waiting = deque([(value, parent, 0)])
         while waiting:
             value, parent, depth = waiting.popleft()
-            if is_a(value, PLAIN) or depth > _DEPTH:
+            if type(value) in PLAIN or depth > _DEPTH:
                 continue
             for part, holder in self._visit(value, parent):
                 waiting.append((part, holder, depth + 1))
@@ -283,7 +284,7 @@ class State:
             keys = self.native.watch_keys(index)
             # Looking up other keys would run code of the program.
             if keys is not None and all(type(key) is str for key in keys):
-                return [value[key] for key in keys if key in value and key != MARKS]
+                return [value[key] for key in keys if key in value and key != _MARKS]
         return self._held(value, index)
 
     def _visit_function(self, function, parent):
@@ -344,7 +345,8 @@ class State:
     def shared_by_items(self, scope, values):
         """Parameters and marks: these tests can meet what others did to such an object."""
         for value in values:
-            self._walk(value, ("fixture", scope))
+            if len(self.parents) < self.limit // 2:
+                self._walk(value, ("fixture", scope))
 
     def cached(self, scope, value):
         """A function of the project's made a value that its cache keeps for later callers. Half
@@ -514,7 +516,7 @@ def _held(value):
     if is_a(value, dict):
         if len(value) <= _WIDTH:
             for key, held in list(dict.items(value)):
-                if type(key) is not str or key != MARKS:
+                if type(key) is not str or key != _MARKS:
                     parts.append(held)
     elif is_a(value, (list, set, deque)) and len(value) <= _WIDTH:
         parts.extend(list(value))

@@ -1,7 +1,7 @@
 //! The objects of an earlier taking, each by the position that held it there. Later takings of a
 //! few cells name them alike, so that their values are those of a taking of all cells.
 
-use super::classes::type_name;
+use super::classes::{is_text, type_name};
 use super::graph::Label;
 use super::hash::{ByAddress, Digest};
 use super::kinds::Kind;
@@ -105,8 +105,15 @@ pub unsafe fn unwatched(walk: &mut Walk, is_later: bool) -> Vec<bool> {
             Work::Cache(_) => true,
         });
     }
-    // Nobody changes the defaults of a function in place.
-    let is_quiet = |label| matches!(label, Label::Part("keyword defaults"));
+    // Marks tell how tests run, not what they compute. Nobody changes the defaults of a function
+    // in place.
+    let is_quiet = |label| match label {
+        Label::Attribute(name) | Label::Key(_, name) => unsafe {
+            is_text(name) && text_of(name).as_deref() == Some(b"pytestmark")
+        },
+        Label::Part(name) => name == "keyword defaults",
+        Label::Index(_) => false,
+    };
     walk.graph.reaching(may_change, &is_quiet)
 }
 

@@ -57,7 +57,6 @@ pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming) -> Ref {
     let modules = roots.iter().filter_map(roots::Root::module).collect();
     let mut walk = Walk::new(layouts, Names::new(layouts, modules), places);
     walk.by_address = naming == Naming::Address;
-    walk.without_marks = matches!(naming, Naming::Kept | Naming::Known);
     let mut taking = Taking::new(walk);
     for root in roots {
         taking.take(root);

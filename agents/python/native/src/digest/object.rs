@@ -117,11 +117,8 @@ unsafe fn slot_or_attribute(shape: &Shape, name: Ref, value: Ref, content: &mut 
         return content.child(Label::Part("value"), value);
     }
     let text = text_of(name).unwrap_or_default();
-    if shape.kind == Kind::Function {
-        let is_mark = content.walk.without_marks && *text == *b"pytestmark";
-        if is_mark || noise::is_of_function(&text) {
-            return;
-        }
+    if shape.kind == Kind::Function && noise::is_of_function(&text) {
+        return;
     }
     let taken = shape.filter.takes(&text);
     if matches!(taken, Taken::Not) {

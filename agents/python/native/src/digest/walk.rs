@@ -46,8 +46,6 @@ pub struct Walk {
     pub marks: std::collections::HashMap<u32, Vec<usize>>,
     /// See `Naming::Address`: also what belongs to the process is an object like others.
     pub by_address: bool,
-    /// Without what marks of test functions hold: parameters count for the tests that get them.
-    pub without_marks: bool,
     /// Objects that count by where they are.
     pub placed: Vec<Ref>,
     /// Whether texts hash alike in every process.
@@ -89,7 +87,6 @@ impl Walk {
             homes: Homes::default(),
             marks: Default::default(),
             by_address: false,
-            without_marks: false,
             placed: Vec::new(),
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
