@@ -20,6 +20,7 @@ pub use facts::{Environment, Facts, Value};
 pub(crate) use facts::{Place, Probe, Read, split};
 pub(crate) use files::DIR;
 pub(crate) use python::TOLD;
+pub(crate) use python::statements::tests_in as python_tests_in;
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
 pub(crate) use python::names::model::{
