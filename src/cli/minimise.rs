@@ -110,7 +110,10 @@ fn find(
     report: &Report,
 ) -> Result<Option<Minimised>, Error> {
     let remembered = Remembered::open(project, workshop, (command, cwd))?;
-    let dependent = remembered.known.iter().flat_map(|known| &known.found.dependent);
+    let dependent = remembered
+        .known
+        .iter()
+        .flat_map(|known| &known.found.dependent);
     let is_on = Cell::new(false);
     let tell = |work: &str| {
         if is_on.replace(true) {
@@ -159,7 +162,10 @@ fn refuse_edited(project: &Project, found: &Minimised) -> Result<(), Error> {
     for file in &found.files {
         let path = file.path.as_os_str().as_encoded_bytes().as_bstr();
         if dirty.contains(path) || !view.is_tracked(path)? {
-            let why = format!("{} has edits that are not committed", shown_path(&file.path));
+            let why = format!(
+                "{} has edits that are not committed",
+                shown_path(&file.path)
+            );
             return Err(Error::usage(why)
                 .with_hint("commit or stash them first")
                 .with_hint("or ask for a patch with --patch"));

@@ -12,13 +12,7 @@ use super::error::HistoryError;
 pub(crate) fn patch(path: &Path, before: &[u8], after: &[u8]) -> Result<Vec<u8>> {
     let mut options = git2::DiffOptions::new();
     options.force_text(true);
-    let made = git2::Patch::from_buffers(
-        before,
-        Some(path),
-        after,
-        Some(path),
-        Some(&mut options),
-    );
+    let made = git2::Patch::from_buffers(before, Some(path), after, Some(path), Some(&mut options));
     let text = made.and_then(|mut patch| patch.to_buf());
     let text = text.map_err(|error| HistoryError::git("cannot make a patch", &error))?;
     Ok(text.to_vec())

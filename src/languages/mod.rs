@@ -20,13 +20,13 @@ pub use facts::{Environment, Facts, Value};
 pub(crate) use facts::{Place, Probe, Read, split};
 pub(crate) use files::DIR;
 pub(crate) use python::TOLD;
-pub(crate) use python::statements::tests_in as python_tests_in;
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
 pub(crate) use python::names::model::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
+pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use reads::{Needed, UnitReads, read_by};
 

@@ -84,7 +84,10 @@ pub(crate) fn differs(tests: &[Test], composed: &Composed, ran: &Test) -> Option
         let calls: BTreeSet<_> = statements.flat_map(|one| one.calls.clone()).collect();
         calls
     };
-    let before = composed.tests.iter().flat_map(|test| &tests[*test].statements);
+    let before = composed
+        .tests
+        .iter()
+        .flat_map(|test| &tests[*test].statements);
     match production(&mut before.into_iter()) == production(&mut ran.statements.iter()) {
         true => None,
         false => Some(Difference::Production),

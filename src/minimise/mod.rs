@@ -16,9 +16,9 @@ mod model;
 mod naming;
 mod redundancy;
 mod reorganise;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 mod walk;
 
 pub(crate) use check::differs;

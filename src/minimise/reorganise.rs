@@ -31,7 +31,9 @@ pub(crate) fn reorganise(tests: &[Test], limits: Limits) -> Vec<Composed> {
         let members: Vec<Test> = group.iter().map(|at| tests[*at].clone()).collect();
         let partly = redundancy(&members).tests;
         let open = group.iter().enumerate();
-        let open = open.filter(|(at, _)| partly.contains(at)).map(|(_, at)| *at);
+        let open = open
+            .filter(|(at, _)| partly.contains(at))
+            .map(|(_, at)| *at);
         found.extend(paths(tests, open.collect(), limits));
     }
     found.sort_by_key(|composed| composed.tests[0]);
@@ -69,8 +71,7 @@ fn nearest(
         let Some(longer) = path.with(tests, test) else {
             continue;
         };
-        let is_wanted =
-            !limits.only_common_prefix || longer.shares_only_its_beginning(tests, test);
+        let is_wanted = !limits.only_common_prefix || longer.shares_only_its_beginning(tests, test);
         if longer.saved(tests, test) == 0 || !is_wanted {
             continue;
         }

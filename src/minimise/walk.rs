@@ -288,7 +288,9 @@ impl Composed {
         let mut found: Vec<String> = Vec::new();
         for (at, name) in statement.used.iter().enumerate() {
             let is_taken = |new: &str| {
-                self.bound.contains(new) || self.free.contains(new) || found.iter().any(|n| n == new)
+                self.bound.contains(new)
+                    || self.free.contains(new)
+                    || found.iter().any(|n| n == new)
             };
             let new = match (&before[at], joining.places.get(name)) {
                 (Some(place), _) | (None, Some(place)) => place.name.clone(),
@@ -376,7 +378,11 @@ impl Composed {
         if !statement.mutates() {
             return;
         }
-        let own: BTreeSet<&str> = joining.places.values().map(|one| one.name.as_str()).collect();
+        let own: BTreeSet<&str> = joining
+            .places
+            .values()
+            .map(|one| one.name.as_str())
+            .collect();
         for (name, variable) in &mut self.state.variables {
             if !own.contains(name.as_str()) && !variable.known.is_plain {
                 variable.known.value = None;

@@ -74,7 +74,11 @@ fn alone(found: &Minimised) -> String {
     reasons.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.len()));
     let mut text = String::new();
     for (reason, tests) in reasons {
-        let named: Vec<_> = tests.iter().take(NAMED).map(|one| escape::line(one)).collect();
+        let named: Vec<_> = tests
+            .iter()
+            .take(NAMED)
+            .map(|one| escape::line(one))
+            .collect();
         let more = match tests.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {}", counted(more, "other")),

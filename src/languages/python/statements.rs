@@ -182,7 +182,10 @@ impl File<'_> {
         test: &mut TestText,
     ) {
         let text = &*self.source.text;
-        let colon = function.body.first().map_or(0, |one| one.start().to_usize());
+        let colon = function
+            .body
+            .first()
+            .map_or(0, |one| one.start().to_usize());
         let first = line_start(text, colon);
         test.indent = text[first..colon].to_owned();
         let mut from = self.header_end(function);

@@ -12,7 +12,9 @@ use super::found::{
 use super::proof::Proof;
 use super::survey::{Survey, TestFile, test_of};
 use crate::error::Error;
-use crate::minimise::{Composed, Edit, SourceText, Test, TestText, composed_name, differs, rewrite};
+use crate::minimise::{
+    Composed, Edit, SourceText, Test, TestText, composed_name, differs, rewrite,
+};
 use crate::runners::{Observation, Observer, Ran};
 
 /// A composed test with its name.
@@ -51,7 +53,10 @@ impl<'s> Draft<'s> {
                 all.map(|test| last_part(&test.qualified, '.').to_owned())
                     .collect()
             });
-            let names = composed.tests.iter().map(|at| survey.tests[*at].name.as_str());
+            let names = composed
+                .tests
+                .iter()
+                .map(|at| survey.tests[*at].name.as_str());
             let name = composed_name(&names.collect::<Vec<_>>(), taken);
             taken.insert(name.clone());
             let with_name = |whole: &str, separator: char| {
@@ -92,7 +97,11 @@ impl<'s> Draft<'s> {
             let place = |test: usize| self.survey.places[test].1;
             written.insert(file, rewrite(bytes, source, &edits, &place));
         }
-        for file in self.written.keys().filter(|file| !written.contains_key(*file)) {
+        for file in self
+            .written
+            .keys()
+            .filter(|file| !written.contains_key(*file))
+        {
             let TestFile { path, bytes, .. } = &self.survey.files[*file];
             self.copy.write(path, bytes)?;
         }
@@ -104,10 +113,7 @@ impl<'s> Draft<'s> {
     }
 
     /// Takes back what `why` says something against; whether there was any.
-    pub(super) fn drop_where(
-        &mut self,
-        why: impl Fn(&Proposed) -> Option<String>,
-    ) -> Result<bool> {
+    pub(super) fn drop_where(&mut self, why: impl Fn(&Proposed) -> Option<String>) -> Result<bool> {
         let mut kept = Vec::new();
         let before = self.proposed.len();
         for one in std::mem::take(&mut self.proposed) {
@@ -194,7 +200,11 @@ impl<'s> Draft<'s> {
     /// What is left in the end.
     pub(super) fn finish(self, before: &Ran, proof: Proof) -> Result<Minimised, Error> {
         let survey = self.survey;
-        let removed: usize = self.proposed.iter().map(|one| one.composed.removed.len()).sum();
+        let removed: usize = self
+            .proposed
+            .iter()
+            .map(|one| one.composed.removed.len())
+            .sum();
         let joined = self.proposed.iter().map(|one| one.composed.tests.len() - 1);
         let joined: usize = joined.sum();
         let map = self.proposed.iter().map(|one| self.mapped(one, &proof));
@@ -229,20 +239,25 @@ impl<'s> Draft<'s> {
         let mut found: BTreeMap<String, ClassSaving> = BTreeMap::new();
         for one in &self.proposed {
             let (class, _) = one.id.rsplit_once("::").unwrap_or_default();
-            let saving = found.entry(class.to_owned()).or_insert_with(|| ClassSaving {
-                class: class.to_owned(),
-                tests_before: 0,
-                tests_after: 0,
-                statements_removed: 0,
-                seconds_before: 0.0,
-                seconds_after: 0.0,
-            });
+            let saving = found
+                .entry(class.to_owned())
+                .or_insert_with(|| ClassSaving {
+                    class: class.to_owned(),
+                    tests_before: 0,
+                    tests_after: 0,
+                    statements_removed: 0,
+                    seconds_before: 0.0,
+                    seconds_after: 0.0,
+                });
             let ids = self.ids(&one.composed);
             saving.tests_before += ids.len();
             saving.tests_after += 1;
             saving.statements_removed += one.composed.removed.len();
             saving.seconds_before += ids.iter().map(|id| seconds(before, id)).sum::<f64>();
-            saving.seconds_after += proof.after.as_ref().map_or(0.0, |ran| seconds(ran, &one.id));
+            saving.seconds_after += proof
+                .after
+                .as_ref()
+                .map_or(0.0, |ran| seconds(ran, &one.id));
         }
         found.into_values().collect()
     }

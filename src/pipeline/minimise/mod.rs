@@ -50,6 +50,7 @@ pub(crate) struct Minimising<'p> {
 struct Place<'p> {
     minimising: &'p Minimising<'p>,
     copy: Copy,
+    command: Vec<OsString>,
     cwd: PathBuf,
     dir: PathBuf,
 }
@@ -66,6 +67,7 @@ impl Minimising<'_> {
         let place = Place {
             cwd: copy.place_of(root, self.cwd),
             dir: copy.place_of(root, &self.project.dir),
+            command: self.command_from_anywhere(),
             minimising: self,
             copy,
         };
@@ -102,10 +104,25 @@ impl Minimising<'_> {
     }
 }
 
+impl Minimising<'_> {
+    /// A program that is named by where it is beside the project is not beside the copy.
+    fn command_from_anywhere(&self) -> Vec<OsString> {
+        let mut words = self.command.to_vec();
+        if let Some(program) = words.first_mut() {
+            let path = Path::new(&*program);
+            let is_path = path.components().count() > 1;
+            if is_path && path.is_relative() && self.cwd.join(path).exists() {
+                *program = self.cwd.join(path).into_os_string();
+            }
+        }
+        words
+    }
+}
+
 impl<'p> Place<'p> {
     fn ordered(&'p self) -> Ordered<'p> {
         Ordered {
-            command: self.minimising.command,
+            command: &self.command,
             cwd: &self.cwd,
             project: &self.dir,
             root: self.copy.root(),
@@ -120,11 +137,7 @@ impl<'p> Place<'p> {
         runner.observer(&self.ordered(), original)
     }
 
-    fn watch<'w>(
-        &self,
-        tests: BTreeMap<String, &'w TestText>,
-        deep: bool,
-    ) -> Watch<'w> {
+    fn watch<'w>(&self, tests: BTreeMap<String, &'w TestText>, deep: bool) -> Watch<'w> {
         Watch { tests, deep }
     }
 }
@@ -133,7 +146,10 @@ impl<'p> Place<'p> {
 /// If not all tests are good: what is unchanged of them is not known then.
 fn refuse_red(ran: &Ran) -> Result<(), Error> {
     if let Some(lost) = &ran.ended.lost {
-        let why = format!("the tests do not come to their end: {} ended them", lost.test);
+        let why = format!(
+            "the tests do not come to their end: {} ended them",
+            lost.test
+        );
         return Err(Error::usage(why).with_hint("mend that first"));
     }
     let bad = ran.ended.outcomes.iter().filter(|(_, one)| !one.is_good());

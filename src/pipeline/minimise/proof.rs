@@ -136,9 +136,9 @@ fn not_as_before(draft: &Draft<'_>, before: &Ran, now: &Ran) -> Vec<String> {
     let new: BTreeSet<&str> = draft.proposed.iter().map(|one| one.id.as_str()).collect();
     let then = &before.ended.outcomes;
     let ended = &now.ended.outcomes;
-    let gone = then.iter().filter(|(id, outcome)| {
-        !joined.contains(id.as_str()) && ended.get(*id) != Some(outcome)
-    });
+    let gone = then
+        .iter()
+        .filter(|(id, outcome)| !joined.contains(id.as_str()) && ended.get(*id) != Some(outcome));
     let more = ended
         .iter()
         .filter(|(id, outcome)| match new.contains(id.as_str()) {
@@ -163,7 +163,10 @@ fn in_orders(
     fastrand::Rng::with_seed(SEED).shuffle(&mut shuffled);
     let mut found = BTreeMap::new();
     let alone = draft.proposed.iter().map(|one| vec![one.id.clone()]);
-    let whole = [("in reversed order", reversed), ("in an order by chance", shuffled)];
+    let whole = [
+        ("in reversed order", reversed),
+        ("in an order by chance", shuffled),
+    ];
     let all = whole.into_iter().chain(alone.map(|order| ("alone", order)));
     for (name, order) in all {
         let step = Step {
@@ -173,7 +176,11 @@ fn in_orders(
         let Some(ran) = orders.run(&step, &|_| PATIENCE)? else {
             return Ok(None);
         };
-        for one in draft.proposed.iter().filter(|one| step.order.contains(&one.id)) {
+        for one in draft
+            .proposed
+            .iter()
+            .filter(|one| step.order.contains(&one.id))
+        {
             if ran.ended.outcomes.get(&one.id) != Some(&Outcome::Passed) {
                 found
                     .entry(one.id.clone())
@@ -199,7 +206,8 @@ fn compare(before: &Coverage, now: &Coverage) -> (Check, Check) {
     };
     let lines = |all: &BTreeMap<String, runners::Covered>| -> Vec<(String, Vec<u64>)> {
         let all = all.iter();
-        all.map(|(file, one)| (file.clone(), one.lines.clone())).collect()
+        all.map(|(file, one)| (file.clone(), one.lines.clone()))
+            .collect()
     };
     (of(lines(before) == lines(now)), of(before == now))
 }

@@ -14,9 +14,7 @@ use crate::error::Error;
 use crate::languages::python_tests_in;
 use crate::minimise::{Role, SourceText, TestText};
 use crate::order::{Process, Step};
-use crate::runners::{
-    AtHand, Coverage, Observation, Observed, Observer, Ordered, Ran, Watch,
-};
+use crate::runners::{AtHand, Coverage, Observation, Observed, Observer, Ordered, Ran, Watch};
 
 /// What a watched test may take.
 const PATIENCE: Duration = Duration::from_secs(600);

@@ -9,7 +9,8 @@ use super::{ADDED, detect, doctor};
 use crate::check::Check;
 use crate::error::Error;
 use crate::runners::{
-    Detected, Examples, FoundCommand, Observer, Ordered, Orders, Runner, Settings, TestsOf, program_name,
+    Detected, Examples, FoundCommand, Observer, Ordered, Orders, Runner, Settings, TestsOf,
+    program_name,
 };
 
 #[derive(Clone, Copy)]
@@ -104,11 +105,7 @@ impl Runner for Pytest {
         true
     }
 
-    fn observer(
-        &self,
-        ordered: &Ordered<'_>,
-        original: &Path,
-    ) -> Result<Box<dyn Observer>, Error> {
+    fn observer(&self, ordered: &Ordered<'_>, original: &Path) -> Result<Box<dyn Observer>, Error> {
         Ok(Box::new(Watched::new(ordered, original)))
     }
 

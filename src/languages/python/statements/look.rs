@@ -32,13 +32,32 @@ const CHECKING: [&str; 11] = [
 
 /// Names that end a test early or leave it out.
 const ENDING: [&str; 7] = [
-    "skip", "skipTest", "xfail", "fail", "exit", "importorskip", "subTest",
+    "skip",
+    "skipTest",
+    "xfail",
+    "fail",
+    "exit",
+    "importorskip",
+    "subTest",
 ];
 
 /// Names by which code looks at its own names, at identities, or at who calls it.
 const LOOKING: [&str; 15] = [
-    "locals", "vars", "eval", "exec", "globals", "dir", "id", "__class__", "breakpoint", "super",
-    "assertIs", "assertIsNot", "currentframe", "_getframe", "getframeinfo",
+    "locals",
+    "vars",
+    "eval",
+    "exec",
+    "globals",
+    "dir",
+    "id",
+    "__class__",
+    "breakpoint",
+    "super",
+    "assertIs",
+    "assertIsNot",
+    "currentframe",
+    "_getframe",
+    "getframeinfo",
 ];
 
 /// The statements of a test's body.

@@ -14,12 +14,12 @@ _BOOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 
 def observe(session, items, request, write):
     """Run an order and watch the tests that the request names; why it ended early, or `None`."""
-    from . import observe as watching
+    from . import statements
 
     native = _native()
     if native is None:
         return {"stopped": "the native helper, which takes values, does not run here"}
-    return watching.run(session, items, request, write, native, _BOOT)
+    return statements.run(session, items, request, write, native, _BOOT)
 
 
 def _native():

@@ -14,7 +14,7 @@ From tamis:
      "why": what is to be found out about the last test, or null}
 
     {"describe": path}            what pytest knows of each test goes to a file; then comes "d"
-    {"run": …, "limits": …, "observe": {…}}    the order, watched (`_tamis.minimise.observe`)
+    {"run": …, "limits": …, "observe": {…}}    the order, watched (`_tamis.minimise.statements`)
     {"run": …, "limits": …, "covered": path}   the order; what it covers goes to a file
 
 The end of its input ends the session.
