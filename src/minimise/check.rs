@@ -8,9 +8,11 @@ use super::walk::Composed;
 /// What a composed test does otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// It has other statements than it should have.
-    Statements,
-    /// A statement found or left other values: the test that it is of, and its place there.
+    /// It has more or fewer statements than it should have.
+    Length,
+    /// A statement is another: the test that it is of, and its place there.
+    Statement(usize, usize),
+    /// A statement found or left other values.
     Values(usize, usize),
     /// A statement made other calls of production code.
     Calls(usize, usize),
@@ -27,7 +29,10 @@ impl Difference {
             format!("statement {} of {}", statement + 1, tests[*test].id)
         };
         match self {
-            Difference::Statements => "the new test has other statements".to_owned(),
+            Difference::Length => "the new test has more or fewer statements".to_owned(),
+            Difference::Statement(test, one) => {
+                format!("{} is another in the new test", at(test, one))
+            }
             Difference::Values(test, one) => {
                 format!("{} finds or leaves other values", at(test, one))
             }
@@ -49,7 +54,7 @@ impl Difference {
 /// assertions are there, one by one; and the sets of production calls are equal. `None`: all is.
 pub(crate) fn differs(tests: &[Test], composed: &Composed, ran: &Test) -> Option<Difference> {
     if ran.statements.len() != composed.steps.len() {
-        return Some(Difference::Statements);
+        return Some(Difference::Length);
     }
     for (step, now) in composed.steps.iter().zip(&ran.statements) {
         let (test, at) = (step.test, step.statement);
@@ -58,7 +63,7 @@ pub(crate) fn differs(tests: &[Test], composed: &Composed, ran: &Test) -> Option
             continue;
         }
         if then.role != now.role || then.shape != now.shape {
-            return Some(Difference::Statements);
+            return Some(Difference::Statement(test, at));
         }
         if then.calls != now.calls {
             return Some(Difference::Calls(test, at));

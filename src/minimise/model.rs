@@ -1,6 +1,7 @@
 //! The model of a test suite: statements, what they use and define, and states.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +74,7 @@ pub enum Role {
 
 /// A statement of a test as it ran \[V, section 2.2\]. Variables are named in the order in which
 /// they first appear in it; all lists by that position.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Statement {
     pub role: Role,
     /// Its text, with positions in place of variables.
@@ -93,6 +94,8 @@ pub(crate) struct Statement {
     pub shared: [String; 2],
     /// \[V, definition 3\], in order.
     pub calls: Vec<Call>,
+    /// The same as a set, made by `calling`.
+    pub production: Rc<BTreeSet<Call>>,
     /// All variables of the test that hold something else after it; `None`: unbound.
     pub changed: BTreeMap<String, Option<Known>>,
 }
@@ -107,8 +110,15 @@ impl Statement {
 
     /// The production calls as a set \[V, definition 3\]: statements with the same ones are
     /// equivalent \[V, definition 9\].
-    pub(crate) fn production(&self) -> BTreeSet<&Call> {
-        self.calls.iter().collect()
+    pub(crate) fn production(&self) -> Rc<BTreeSet<Call>> {
+        Rc::clone(&self.production)
+    }
+
+    /// Gives it these calls.
+    pub(crate) fn calling(mut self, calls: Vec<Call>) -> Statement {
+        self.production = Rc::new(calls.iter().cloned().collect());
+        self.calls = calls;
+        self
     }
 
     /// Whether it changes what a variable holds that was bound before, without binding it anew.
@@ -174,7 +184,7 @@ impl Test {
 pub(crate) struct Variable {
     pub known: Known,
     /// The production calls of the statement that gave it this value \[V, definition 5: `Meth`\].
-    pub made_by: BTreeSet<Call>,
+    pub made_by: Rc<BTreeSet<Call>>,
     /// Which of the bindings of this name it is.
     pub version: u32,
 }
@@ -209,7 +219,7 @@ impl State {
         &self,
         place: &Place,
         wanted: &Known,
-        made_by: Option<&BTreeSet<Call>>,
+        made_by: Option<&Rc<BTreeSet<Call>>>,
     ) -> bool {
         self.at(place).is_some_and(|found| {
             found.known.is(wanted) && made_by.is_none_or(|calls| *calls == found.made_by)

@@ -16,9 +16,9 @@ pub(crate) struct Redundancy {
 }
 
 /// The redundancy among `tests`.
-pub(crate) fn redundancy(tests: &[Test]) -> Redundancy {
+pub(crate) fn redundancy<'t>(tests: impl IntoIterator<Item = &'t Test>) -> Redundancy {
     let mut classes: BTreeMap<_, (usize, BTreeSet<usize>)> = BTreeMap::new();
-    for (at, test) in tests.iter().enumerate() {
+    for (at, test) in tests.into_iter().enumerate() {
         for statement in &test.statements {
             let production = statement.production();
             if statement.role == Role::Action && !production.is_empty() {

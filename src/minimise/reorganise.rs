@@ -28,8 +28,7 @@ pub(crate) fn reorganise(tests: &[Test], limits: Limits) -> Vec<Composed> {
     }
     let mut found = Vec::new();
     for group in groups.into_values() {
-        let members: Vec<Test> = group.iter().map(|at| tests[*at].clone()).collect();
-        let partly = redundancy(&members).tests;
+        let partly = redundancy(group.iter().map(|at| &tests[*at])).tests;
         let open = group.iter().enumerate();
         let open = open
             .filter(|(at, _)| partly.contains(at))
@@ -67,7 +66,8 @@ fn nearest(
     limits: Limits,
 ) -> Option<(usize, Composed)> {
     let mut best: Option<(usize, usize, Composed)> = None;
-    for test in open.iter().copied() {
+    let may_share = |test: &usize| path.may_share(tests, *test);
+    for test in open.iter().copied().filter(may_share) {
         let Some(longer) = path.with(tests, test) else {
             continue;
         };

@@ -2,6 +2,7 @@
 //! run again under which names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::model::{Call, Place, Role, State, Statement, Test, Variable};
 use super::naming::variable_name;
@@ -60,7 +61,7 @@ struct Joining<'t> {
     /// Where its variables are.
     places: BTreeMap<String, Place>,
     /// What made their values in its own run.
-    made: BTreeMap<String, BTreeSet<Call>>,
+    made: BTreeMap<String, Rc<BTreeSet<Call>>>,
     /// Statements that are left out so far, with the variables that they name.
     removed: BTreeMap<usize, usize>,
     /// Statements that must run.
@@ -87,6 +88,18 @@ impl Composed {
                 }
             }
         }
+    }
+
+    /// Whether a statement of `test` may be one that has run here and calls production code.
+    pub(super) fn may_share(&self, tests: &[Test], test: usize) -> bool {
+        tests[test].statements.iter().any(|own| {
+            let steps = self.shapes.get(&own.shape).into_iter().flatten();
+            let has_run = |at: &usize| {
+                let step = &self.steps[*at];
+                own.calls == tests[step.test].statements[step.statement].calls
+            };
+            own.role == Role::Action && !own.calls.is_empty() && steps.into_iter().any(has_run)
+        })
     }
 
     /// Of the statements that were left out, those of `test` that call production code.
@@ -143,10 +156,7 @@ impl Composed {
             }
             for (name, known) in &statement.changed {
                 match known {
-                    Some(_) => {
-                        let calls = statement.calls.iter().cloned().collect();
-                        joining.made.insert(name.clone(), calls)
-                    }
+                    Some(_) => joining.made.insert(name.clone(), statement.production()),
                     None => joining.made.remove(name),
                 };
             }
@@ -168,7 +178,7 @@ impl Composed {
             if is_new || self.tests.is_empty() {
                 let variable = Variable {
                     known: known.clone(),
-                    made_by: BTreeSet::new(),
+                    made_by: Rc::default(),
                     version: 0,
                 };
                 self.state.variables.insert(name.clone(), variable);
@@ -182,7 +192,7 @@ impl Composed {
                 version: 0,
             };
             joining.places.insert(name.clone(), place);
-            joining.made.insert(name.clone(), BTreeSet::new());
+            joining.made.insert(name.clone(), Rc::default());
         }
         Ok(())
     }
@@ -204,7 +214,9 @@ impl Composed {
                 Some(_) => joining.places.get(name) == step.before[at].as_ref(),
                 None => true,
             };
-            !taken.contains(at)
+            // Two statements of one test make two objects.
+            step.test != joining.test
+                && !taken.contains(at)
                 && other.role == Role::Action
                 && statement.does_as(other)
                 && statement.used.iter().enumerate().all(is_same_place)
@@ -238,7 +250,7 @@ impl Composed {
         joining: &mut Joining<'_>,
         (at, statement): (usize, &Statement),
     ) -> Result<(), Stuck> {
-        let none = BTreeSet::new();
+        let none = Rc::default();
         for (_, name, wanted) in statement.uses() {
             let is_assertion = statement.role == Role::Assertion;
             let made_by = joining.made.get(name).unwrap_or(&none);
@@ -314,7 +326,7 @@ impl Composed {
         statement: &Statement,
         names: &[String],
     ) -> Vec<Option<Place>> {
-        let calls: BTreeSet<Call> = statement.calls.iter().cloned().collect();
+        let calls = statement.production();
         let mut after = Vec::new();
         for (at, own) in statement.used.iter().enumerate() {
             let Some(known) = &statement.after[at] else {
@@ -362,7 +374,7 @@ impl Composed {
         &mut self,
         joining: &Joining<'_>,
         statement: &Statement,
-        calls: &BTreeSet<Call>,
+        calls: &Rc<BTreeSet<Call>>,
     ) {
         for (name, known) in &statement.changed {
             let place = joining.places.get(name);

@@ -237,7 +237,7 @@ pub(super) fn watched(name: &str, lines: &[Line]) -> Option<Test> {
         let changed = now
             .iter()
             .filter(|(name, known)| state.get(*name) != Some(known));
-        statements.push(Statement {
+        let made = Statement {
             role: match line {
                 Line::Assert(..) => Role::Assertion,
                 _ => Role::Action,
@@ -246,15 +246,14 @@ pub(super) fn watched(name: &str, lines: &[Line]) -> Option<Test> {
             before: values(&state),
             after: values(&now),
             shared: [shared, machine.shared(&used)],
-            calls: machine.calls[calls..].to_vec(),
             changed: changed
                 .map(|(name, known)| (name.clone(), Some(known.clone())))
                 .collect(),
             defined: defined.into_iter().cloned().collect(),
             used,
-            fixed: BTreeSet::new(),
-            free: BTreeSet::new(),
-        });
+            ..Statement::default()
+        };
+        statements.push(made.calling(machine.calls[calls..].to_vec()));
     }
     Some(Test {
         id: name.to_owned(),

@@ -97,7 +97,8 @@ impl Minimising<'_> {
         survey.take_second(&seen);
         let composed = reorganise(&survey.tests, self.wish.limits);
         let mut draft = Draft::new(&survey, composed, &place.copy)?;
-        let Some(proof) = proof::prove(&place, &*observer, &mut draft, (&before, &covered))? else {
+        let befores = [&before.ran, &seen.ran];
+        let Some(proof) = proof::prove(&place, &*observer, &mut draft, (befores, &covered))? else {
             return Ok(None);
         };
         draft.finish(&before.ran, proof).map(Some)

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::matrix::Outcome;
 use crate::minimise::{SourceText, TestText};
 use crate::order::{Process, Step};
-use crate::runners::{self, Coverage, Observation, Observer, Ran};
+use crate::runners::{self, Coverage, Observer, Ran};
 
 /// What a test may take in these orders.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(600);
@@ -31,7 +31,7 @@ pub(super) fn prove(
     place: &Place<'_>,
     observer: &dyn Observer,
     draft: &mut Draft<'_>,
-    (before, covered): (&Observation, &Coverage),
+    (befores, covered): ([&Ran; 2], &Coverage),
 ) -> Result<Option<Proof>, Error> {
     let tell = place.minimising.tell;
     loop {
@@ -56,7 +56,7 @@ pub(super) fn prove(
         let Some(ran) = observer.observe(&place.watch(BTreeMap::new(), false))? else {
             return Ok(None);
         };
-        let others = not_as_before(draft, &before.ran, &ran.ran);
+        let others = not_as_before(draft, befores, &ran.ran);
         if !others.is_empty() {
             let why = format!("another test ends otherwise: {}", others[0]);
             draft.drop_where(|_| Some(why.clone()))?;
@@ -130,22 +130,46 @@ fn texts<'t>(
     all.collect()
 }
 
-/// Tests that were not joined, and end otherwise than before, or are new or gone.
-fn not_as_before(draft: &Draft<'_>, before: &Ran, now: &Ran) -> Vec<String> {
+/// Tests that were not joined, and end otherwise than before, or are new or gone. Ids that
+/// differ between runs of the suite as it was (a parameter is a time) are told by their function.
+fn not_as_before(draft: &Draft<'_>, befores: [&Ran; 2], now: &Ran) -> Vec<String> {
     let joined: BTreeSet<&str> = draft.originals().collect();
     let new: BTreeSet<&str> = draft.proposed.iter().map(|one| one.id.as_str()).collect();
-    let then = &before.ended.outcomes;
-    let ended = &now.ended.outcomes;
-    let gone = then
-        .iter()
-        .filter(|(id, outcome)| !joined.contains(id.as_str()) && ended.get(*id) != Some(outcome));
-    let more = ended
-        .iter()
-        .filter(|(id, outcome)| match new.contains(id.as_str()) {
-            true => **outcome != Outcome::Passed,
-            false => !then.contains_key(*id),
-        });
-    gone.chain(more).map(|(id, _)| id.clone()).collect()
+    let [before, again] = befores.map(|ran| &ran.ended.outcomes);
+    let is_known = |id: &String| before.contains_key(id) && again.contains_key(id);
+    let function = |id: &str| id.split('[').next().unwrap_or(id).to_owned();
+    let all = before.keys().chain(again.keys());
+    let unsteady: BTreeSet<String> = all
+        .filter(|id| !is_known(id))
+        .map(|id| function(id))
+        .collect();
+    let others = |outcomes: &BTreeMap<String, Outcome>, without: &BTreeSet<&str>| {
+        let mut count: BTreeMap<(String, Outcome), usize> = BTreeMap::new();
+        for (id, outcome) in outcomes
+            .iter()
+            .filter(|(id, _)| !without.contains(id.as_str()))
+        {
+            let name = match unsteady.contains(&function(id)) {
+                true => function(id),
+                false => id.clone(),
+            };
+            *count.entry((name, *outcome)).or_default() += 1;
+        }
+        count
+    };
+    let (then, ended) = (others(before, &joined), others(&now.ended.outcomes, &new));
+    let changed = |one: &BTreeMap<_, usize>, other: &BTreeMap<_, usize>| -> Vec<String> {
+        let all = one
+            .iter()
+            .filter(|(key, count)| other.get(*key) != Some(count));
+        all.map(|((id, _), _): (&(String, Outcome), _)| id.clone())
+            .collect()
+    };
+    let mut found = changed(&then, &ended);
+    found.extend(changed(&ended, &then));
+    let is_bad = |id: &&&str| now.ended.outcomes.get(**id) != Some(&Outcome::Passed);
+    found.extend(new.iter().filter(is_bad).map(|id| (*id).to_owned()));
+    found
 }
 
 /// The new tests that do not pass in one of the orders: reversed, by chance, each alone.

@@ -194,8 +194,7 @@ impl Survey {
             let again = seen.tests.get(&test.id);
             match again.and_then(|one| one.trouble.clone()) {
                 Some(why) => Some(why),
-                None if again == first.get(&test.id) => None,
-                None => Some("two runs show different values: flaky".to_owned()),
+                None => not_alike(again?, first.get(&test.id)?),
             }
         });
     }
@@ -218,6 +217,26 @@ impl Survey {
             }
         }
     }
+}
+
+/// What differs between two runs of a test, if anything does.
+fn not_alike(first: &Observed, again: &Observed) -> Option<String> {
+    if first == again {
+        return None;
+    }
+    let mut steps = first.steps.iter().zip(&again.steps);
+    let at = steps.find(|(one, other)| one != other);
+    let what = match at {
+        None => "the values that it begins with".to_owned(),
+        Some((one, other)) => {
+            let number = one.statement + 1;
+            match one.calls == other.calls {
+                true => format!("the values at statement {number}"),
+                false => format!("the inputs of production code at statement {number}"),
+            }
+        }
+    };
+    Some(format!("flaky: in two runs {what} differ"))
 }
 
 /// A test as it ran.
@@ -256,9 +275,7 @@ pub(super) fn test_of(
             free: part.free.clone(),
             before: vec![None; part.used.len()],
             after: vec![None; part.used.len()],
-            shared: Default::default(),
-            calls: Vec::new(),
-            changed: BTreeMap::new(),
+            ..Statement::default()
         };
         if part.role != Role::Silent {
             let step = steps
@@ -268,7 +285,7 @@ pub(super) fn test_of(
             made.before.clone_from(&step.before);
             made.after.clone_from(&step.after);
             made.shared.clone_from(&step.shared);
-            made.calls.clone_from(&step.calls);
+            made = made.calling(step.calls.clone());
             made.changed.clone_from(&step.changed);
             if step.asserts {
                 made.role = Role::Assertion;

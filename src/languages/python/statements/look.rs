@@ -41,23 +41,27 @@ const ENDING: [&str; 7] = [
     "subTest",
 ];
 
-/// Names by which code looks at its own names, at identities, or at who calls it.
-const LOOKING: [&str; 15] = [
-    "locals",
-    "vars",
-    "eval",
-    "exec",
-    "globals",
-    "dir",
-    "id",
+/// Names by which code looks at its own names, at identities, or at who calls it; and those by
+/// which it has something done when the test ends.
+const LOOKING: &[&str] = &[
     "__class__",
-    "breakpoint",
-    "super",
+    "_getframe",
+    "addCleanup",
     "assertIs",
     "assertIsNot",
+    "breakpoint",
     "currentframe",
-    "_getframe",
+    "dir",
+    "doCleanups",
+    "enterContext",
+    "eval",
+    "exec",
     "getframeinfo",
+    "globals",
+    "id",
+    "locals",
+    "super",
+    "vars",
 ];
 
 /// The statements of a test's body.

@@ -100,7 +100,7 @@ fn names_are_bound_or_free() {
     };
     assert_eq!(first.part.used, ["c", "d"]);
     assert_eq!(first.part.fixed, ["c".to_owned(), "d".to_owned()].into());
-    assert_eq!(second.part.used, ["y", "x", "c", "d"]);
+    assert_eq!(second.part.used, ["c", "d", "y", "x"]);
     assert_eq!(second.part.defined, ["y".to_owned()].into());
     let free: Vec<&str> = second.part.free.iter().map(String::as_str).collect();
     assert_eq!(free, ["w", "z"]);

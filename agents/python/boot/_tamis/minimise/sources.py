@@ -73,8 +73,10 @@ def _may_assert(code):
     names = code.co_names + code.co_varnames + code.co_freevars
     if any(word in name.lower() for name in names for word in _WORDS):
         return True
-    # An `assert` that pytest has not rewritten names no exception from 3.14 on.
-    return b"assert" in _source(code)
+    # An `assert` that pytest has not rewritten names no exception from 3.14 on, and what is raised
+    # may be called anything.
+    source = _source(code)
+    return b"assert" in source or b"raise" in source
 
 
 def _source(code):

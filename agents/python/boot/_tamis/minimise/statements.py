@@ -121,7 +121,7 @@ class Watch:
         finally:
             seen = self.outside.end()
             self.events.end()
-            self.trouble = self.trouble or seen
+            self.trouble = seen or self.trouble
             self.hidden_before = None
 
     # -- what the events say --------------------------------------------------
