@@ -97,7 +97,7 @@ pub(super) fn look_at(
             looked: Looked::default(),
             writes_instance: false,
         };
-        uses.looked.role = role_of(statement);
+        uses.looked.role = role_of(statement, &names.own);
         uses.visit_stmt(statement);
         if uses.writes_instance {
             return Err("it binds attributes of its instance".to_owned());
@@ -107,24 +107,24 @@ pub(super) fn look_at(
     Ok(found)
 }
 
-fn role_of(statement: &Stmt) -> Role {
+fn role_of(statement: &Stmt, own: &BTreeSet<String>) -> Role {
     match statement {
         Stmt::Assign(_)
         | Stmt::AugAssign(_)
         | Stmt::Delete(_)
         | Stmt::Import(_)
-        | Stmt::ImportFrom(_) => checks(statement),
-        Stmt::AnnAssign(assign) if assign.value.is_some() => checks(statement),
+        | Stmt::ImportFrom(_) => checks(statement, own),
+        Stmt::AnnAssign(assign) if assign.value.is_some() => checks(statement, own),
         Stmt::AnnAssign(assign) if assign.target.is_name_expr() => Role::Silent,
         Stmt::Expr(one) if one.value.is_literal_expr() => Role::Silent,
-        Stmt::Expr(one) if one.value.is_call_expr() => checks(statement),
+        Stmt::Expr(one) if one.value.is_call_expr() => checks(statement, own),
         // Whatever has statements of its own may check something, and so may a bare expression.
         _ => Role::Assertion,
     }
 }
 
-fn checks(statement: &Stmt) -> Role {
-    let mut words = Words { found: false };
+fn checks(statement: &Stmt, own: &BTreeSet<String>) -> Role {
+    let mut words = Words { own, found: false };
     words.visit_stmt(statement);
     match words.found {
         true => Role::Assertion,
@@ -132,14 +132,16 @@ fn checks(statement: &Stmt) -> Role {
     }
 }
 
-struct Words {
+struct Words<'n> {
+    /// How a variable of the test is called says nothing.
+    own: &'n BTreeSet<String>,
     found: bool,
 }
 
-impl<'a> Visitor<'a> for Words {
+impl<'a> Visitor<'a> for Words<'_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         let name = match expr {
-            Expr::Name(name) => name.id.as_str(),
+            Expr::Name(name) if !self.own.contains(name.id.as_str()) => name.id.as_str(),
             Expr::Attribute(attribute) => attribute.attr.as_str(),
             _ => "",
         };

@@ -119,6 +119,7 @@ fn what_may_check_something_is_an_assertion() {
         "x.y = 1",
         "y += f(x)",
         "y: int = 1",
+        "checked = f(x)",
         "del x",
     ] {
         assert_eq!(role(line), Role::Action, "{line}");
