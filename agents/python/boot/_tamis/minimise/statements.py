@@ -3,6 +3,7 @@
 PYTEST_DONT_REWRITE
 """
 
+import gc
 import json
 import unittest
 from _thread import get_ident
@@ -15,6 +16,9 @@ from .sources import PRODUCTION, TEST, Sources
 from .takings import Takings
 
 _MISSING = object()
+
+# Taking the inputs of so many calls takes as long as a test should.
+_MOST_CALLS = 300
 
 
 def run(session, items, request, write, native, boot):
@@ -97,6 +101,7 @@ class Watch:
         self.state = {}
         self.trouble = None
         self.depth = 0
+        self.calls = 0
         self.busy = False
         self.hidden_before = None
 
@@ -183,6 +188,10 @@ class Watch:
     # -- takings ----------------------------------------------------------------
 
     def _called(self, frame):
+        self.calls += 1
+        if self.calls > _MOST_CALLS:
+            self.trouble = "it makes more than %d calls of production code" % _MOST_CALLS
+            return
         code = frame.f_code
         count = code.co_argcount + code.co_kwonlyargcount
         count += bool(code.co_flags & 4) + bool(code.co_flags & 8)
@@ -251,6 +260,9 @@ class Watch:
         )
 
     def _compare_hidden(self):
+        if self.hidden_before is None:
+            # Classes that earlier tests made and left as garbage shall not go away meanwhile.
+            gc.collect()
         now = self.hidden.take()
         before, self.hidden_before = self.hidden_before, now
         if before is not None:
@@ -305,7 +317,12 @@ def _attributes(instance):
     found = getattr(instance, "__dict__", {})
     if not isinstance(instance, unittest.TestCase):
         return dict(found)
-    return {name: value for name, value in found.items() if name not in _OF_UNITTEST}
+    # pytest puts the method that it calls there.
+    return {
+        name: value
+        for name, value in found.items()
+        if name not in _OF_UNITTEST and getattr(value, "__self__", None) is not instance
+    }
 
 
 _OF_UNITTEST = frozenset(vars(unittest.TestCase())) | {"_testcase", "_subtest", "_outcome"}
