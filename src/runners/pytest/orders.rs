@@ -381,11 +381,17 @@ impl Server {
     /// Asks for something that takes no test, and waits for it.
     ///
     /// # Errors
-    /// If the process ends first.
+    /// If the process cannot do it, or ends first.
     pub(super) fn ask_about(&mut self, words: &Value) -> Result<(), Error> {
         self.served.say(&words.to_string());
         match self.served.hear(None)? {
-            Heard::Line(_) => Ok(()),
+            Heard::Line(line) => {
+                let said: Value = serde_json::from_str(&line).map_err(anyhow::Error::from)?;
+                match said[1].as_str() {
+                    None => Ok(()),
+                    Some(why) => Err(Error::usage(why)),
+                }
+            }
             Heard::Interrupted => Err(Error::usage("interrupted before any test ran")),
             Heard::Late | Heard::Ended => {
                 self.served.end()?;

@@ -106,6 +106,7 @@ class TestBox:
 
     # About sizes.
     def test_size(self, number):
+        \"\"\"How many.\"\"\"
         b = Box(1, 2)
         b.put(number)
 
@@ -154,6 +155,8 @@ fn tests_that_share_statements_become_one() {
             "{start}
         # test_size
         # About sizes.
+        \"\"\"How many.\"\"\"
+
         # with it
         n = box.size()
         assert n == 3, f\"{{box.items}}\"
@@ -177,7 +180,7 @@ fn tests_that_share_statements_become_one() {
             .iter()
             .map(|one| one["line"].as_i64().unwrap())
             .collect();
-        assert_eq!(from, [14, 20, 32]);
+        assert_eq!(from, [14, 21, 33]);
     });
 }
 

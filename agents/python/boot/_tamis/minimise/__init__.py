@@ -16,10 +16,17 @@ def observe(session, items, request, write):
     """Run an order and watch the tests that the request names; why it ended early, or `None`."""
     from . import statements
 
-    native = _native()
-    if native is None:
-        return {"stopped": "the native helper, which takes values, does not run here"}
-    return statements.run(session, items, request, write, native, _BOOT)
+    return statements.run(session, items, request, write, _native(), _BOOT)
+
+
+def why_not():
+    """Why statements cannot be watched here; `None` if they can."""
+    if _native() is not None:
+        return None
+    return "values are taken on Linux with glibc and CPython 3.9 to 3.14 only; this is %s %d.%d" % (
+        sys.implementation.name,
+        *sys.version_info[:2],
+    )
 
 
 def _native():

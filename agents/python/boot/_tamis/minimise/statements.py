@@ -64,8 +64,10 @@ class Plan:
         # Line -> number of the statement that it belongs to.
         self.lines = {}
         for number, statement in enumerate(self.statements):
-            for line in range(statement["first"], statement["last"] + 1):
-                self.lines[line] = number
+            # The compiler keeps the lines of some texts, but nothing else of them.
+            if not statement["silent"]:
+                for line in range(statement["first"], statement["last"] + 1):
+                    self.lines[line] = number
 
 
 class Step:

@@ -107,11 +107,11 @@ class Server:
         self.tell(["d", why, _cpu() - before])
 
     def describe_tests(self, path):
-        from ..minimise import tests_at_hand
+        from ..minimise import tests_at_hand, why_not
 
         with open(path, "w", encoding="utf-8") as file:
             json.dump(tests_at_hand.describe(self.items), file)
-        self.tell(["d", None, 0.0])
+        self.tell(["d", why_not(), 0.0])
 
     def run_watched(self, request):
         """As `run_here`, with more to tell."""
