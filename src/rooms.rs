@@ -110,7 +110,6 @@ const ROOMS: [(&str, &[&str]); 21] = [
             "history",
             "languages",
             "matrix",
-            "minimise",
             "observe",
             "runners",
             "share",

@@ -29,6 +29,8 @@ pub struct TestText {
     pub parameters: Vec<String>,
     /// The variable that has the instance.
     pub instance: Option<String>,
+    /// What tests of its class name of the instance.
+    pub members: Vec<String>,
     /// White space before each of its statements.
     pub indent: String,
     pub statements: Vec<StatementText>,

@@ -2,7 +2,7 @@
 
 mod look;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use ruff_python_ast::{self as ast, Stmt};
@@ -33,11 +33,38 @@ pub(crate) fn tests_in(bytes: &[u8]) -> Result<SourceText, String> {
                 test.alone = Some("its file defines it twice".to_owned());
             }
         }
+        share_members(&mut found);
         Ok(SourceText {
             comment: "#",
             tests: found,
         })
     })?
+}
+
+/// What one test of a class names of its instance counts for all: a method may use whatever the
+/// instance has.
+fn share_members(tests: &mut [TestText]) {
+    let class = |test: &TestText| {
+        test.qualified
+            .rsplit_once('.')
+            .map(|(class, _)| class.to_owned())
+    };
+    let mut members: BTreeMap<Option<String>, BTreeSet<String>> = BTreeMap::new();
+    for test in tests.iter() {
+        let Some(instance) = &test.instance else {
+            continue;
+        };
+        let used = test.statements.iter().flat_map(|one| &one.part.used);
+        let of_instance = used.filter(|name| name.split('.').next() == Some(instance));
+        members
+            .entry(class(test))
+            .or_default()
+            .extend(of_instance.cloned());
+    }
+    for test in tests.iter_mut().filter(|test| test.instance.is_some()) {
+        let found = members.get(&class(test)).into_iter().flatten();
+        test.members = found.cloned().collect();
+    }
 }
 
 /// From the text, in which all lines end with `\n`, to the bytes of the file.
@@ -116,6 +143,7 @@ impl File<'_> {
             parameters_end: self.places.at(self.parameters_end(function)),
             parameters: names,
             instance,
+            members: Vec::new(),
             indent: String::new(),
             statements: Vec::new(),
             alone: self.why_alone(function),

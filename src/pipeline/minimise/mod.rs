@@ -79,9 +79,6 @@ impl Minimising<'_> {
             return Ok(None);
         };
         refuse_red(&before.ran)?;
-        let Some(covered) = observer.cover()? else {
-            return Ok(None);
-        };
         (self.tell)("watching each statement");
         let watch = place.watch(survey.texts(), false);
         let Some(seen) = observer.observe(&watch)? else {
@@ -96,6 +93,14 @@ impl Minimising<'_> {
         };
         survey.take_second(&seen);
         let composed = reorganise(&survey.tests, self.wish.limits);
+        let mut covered = None;
+        if !composed.is_empty() {
+            (self.tell)("measuring coverage");
+            let Some(measured) = observer.cover()? else {
+                return Ok(None);
+            };
+            covered = measured;
+        }
         let mut draft = Draft::new(&survey, composed, &place.copy)?;
         let befores = [&before.ran, &seen.ran];
         let Some(proof) = proof::prove(&place, &*observer, &mut draft, (befores, &covered))? else {

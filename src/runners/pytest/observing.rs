@@ -128,7 +128,10 @@ fn plan(text: &TestText) -> Value {
             "silent": one.part.role == Role::Silent,
         })
     });
-    json!({ "instance": text.instance, "statements": statements.collect::<Vec<_>>() })
+    json!({
+        "instance": text.instance, "members": text.members,
+        "statements": statements.collect::<Vec<_>>(),
+    })
 }
 
 fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Error> {

@@ -60,6 +60,7 @@ class Plan:
     def __init__(self, plan, deep):
         self.statements = plan["statements"]
         self.instance = plan["instance"]
+        self.members = plan["members"]
         self.deep = deep
         # Line -> number of the statement that it belongs to.
         self.lines = {}
@@ -280,6 +281,10 @@ class Watch:
                 for attribute, held in _attributes(value).items():
                     found["%s.%s" % (name, attribute)] = held
             elif not name.startswith("@"):
+                found[name] = value
+        for name in self.plan.members:
+            value = self._find(frame, found, name)
+            if value is not _MISSING:
                 found[name] = value
         return found
 

@@ -57,11 +57,10 @@ def _why_alone(item, function, code, path):
     if item.own_markers:
         names = ", ".join(sorted({mark.name for mark in item.own_markers}))
         return "it has marks of its own: %s" % names
-    # What the test names itself tells more than what that needs. Other fixtures, those of `unittest`
-    # among them, may use `request`: what they make of it is seen.
+    # Where only other fixtures use them, all tests of the same fixtures begin alike, and what those
+    # make of them is seen.
     named = code.co_varnames[: code.co_argcount]
-    needed = sorted(name for name in item.fixturenames if name != "request")
-    stateful = [name for name in (*named, *needed) if name in _OF_ONE_TEST]
+    stateful = [name for name in named if name in _OF_ONE_TEST]
     if stateful:
         return "it uses the fixture %s, whose state belongs to one test" % stateful[0]
     return _why_class(item.cls, function)
