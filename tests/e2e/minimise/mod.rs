@@ -277,3 +277,17 @@ fn options_say_how_much_is_joined() {
         );
     });
 }
+
+#[test]
+fn coverage_is_compared_where_it_can_be_measured() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let Some(python) = python.with_plugins() else {
+            return;
+        };
+        let project = Project::new(&python, &format!("{BOX}-- test_a.py --\n{SHARING}"));
+        let json = minimise(&project, &[]);
+        assert_eq!(joined(&json).len(), 1, "{json:#}");
+        assert_eq!(json["verified"]["line"], "equal");
+        assert_eq!(json["verified"]["branch"], "equal");
+    });
+}
