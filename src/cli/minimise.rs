@@ -184,9 +184,15 @@ fn write(project: &Project, found: &Minimised) -> Result<(), Error> {
             return Err(Error::usage(why).with_hint("start again"));
         }
     }
-    for file in &found.files {
-        crate::disk::write_atomically(root.join(&file.path), &file.after)
-            .map_err(anyhow::Error::from)?;
+    for (at, file) in found.files.iter().enumerate() {
+        let done = crate::disk::write_atomically(root.join(&file.path), &file.after);
+        if let Err(error) = done {
+            for written in &found.files[..at] {
+                // The first error is the one to tell.
+                let _ = crate::disk::write_atomically(root.join(&written.path), &written.before);
+            }
+            return Err(anyhow::Error::from(error).into());
+        }
     }
     Ok(())
 }
