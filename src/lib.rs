@@ -15,6 +15,7 @@ mod fuzz;
 mod history;
 mod languages;
 mod matrix;
+mod minimise;
 mod observe;
 mod order;
 mod pattern;

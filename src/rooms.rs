@@ -10,11 +10,12 @@ const ANYBODY: [&str; 7] = [
 ];
 
 /// Each room and the rooms that it may use.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     // Pure: no clock, no environment, no files.
     ("matrix", &[]),
     ("select", &["matrix"]),
     ("order", &["matrix"]),
+    ("minimise", &[]),
     ("trust", &[]),
     // Each is about one thing outside of tamis.
     // It tells kinds of revisions apart that strategies know.
@@ -25,7 +26,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("run", &[]),
     ("tracer", &["history", "matrix", "run"]),
     // Code, data and the programs that run tests.
-    ("languages", &["history", "matrix", "observe"]),
+    ("languages", &["history", "matrix", "minimise", "observe"]),
     ("observe", &["languages", "matrix"]),
     (
         "runners",
@@ -33,6 +34,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "history",
             "languages",
             "matrix",
+            "minimise",
             "observe",
             "order",
             "run",
@@ -50,6 +52,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "history",
             "languages",
             "matrix",
+            "minimise",
             "observe",
             "order",
             "run",
@@ -68,6 +71,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "history",
             "languages",
             "matrix",
+            "minimise",
             "observe",
             "order",
             "pipeline",
@@ -82,6 +86,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "history",
             "languages",
             "matrix",
+            "minimise",
             "observe",
             "order",
             "pipeline",

@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 mod exchange;
 pub(crate) mod init;
 mod made_for;
+pub(crate) mod minimise;
 pub(crate) mod order;
 pub(crate) mod record;
 pub(crate) mod replay;
@@ -73,6 +74,7 @@ enum Command {
     Record(record::RecordArgs),
     Why(why::WhyArgs),
     Order(order::OrderArgs),
+    Minimise(minimise::MinimiseArgs),
     Classify(classify::ClassifyArgs),
     Comment(comment::CommentArgs),
     Replay(replay::ReplayArgs),
@@ -360,6 +362,7 @@ fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit
         Command::Record(args) => record::run(args, globals, report),
         Command::Why(args) => why::run(args, globals, report),
         Command::Order(args) => order::run(args, globals, report),
+        Command::Minimise(args) => minimise::run(args, globals, report),
         Command::Classify(args) => classify::run(args, globals, report),
         Command::Comment(args) => comment::run(args, globals, report),
         Command::Replay(args) => replay::run(args, globals, report),
@@ -408,6 +411,7 @@ mod tests {
           record       Run a test command under collection and store what its tests used
           why          Explain why a test would run, or why it would be left out
           order        Find, explain and run tests in other orders than their own
+          minimise     Join tests that share statements, so that what they share runs once
           classify     Say by which git command a revision came to be
           comment      Say on the pull request what was selected, in one comment that is kept up to date
           replay       Show what each strategy would have selected on your own history

@@ -43,6 +43,27 @@ pub(super) fn for_each<T>(
     Ok((exit, done))
 }
 
+/// The only suite that is meant. `why`: what needs that.
+///
+/// # Errors
+/// If several are meant.
+pub(super) fn only_one(globals: &Globals, why: &str) -> Result<Globals, Error> {
+    let mut suites = globals.each_suite()?;
+    match (suites.pop(), suites.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (last, _) => {
+            let names = suites
+                .iter()
+                .chain(&last)
+                .filter_map(|one| one.suite.clone());
+            let names: Vec<String> = names.collect();
+            let why = format!("{why}, and the configuration has several");
+            Err(Error::usage(why)
+                .with_hint(format!("choose one with --suite: {}", names.join(", "))))
+        }
+    }
+}
+
 /// One document for several suites: each below its name.
 pub(super) fn join_documents(documents: Vec<(Option<String>, Value)>) -> Value {
     let mut suites = serde_json::Map::new();

@@ -26,6 +26,7 @@ pub(crate) use python::names::model::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
+pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use reads::{Needed, UnitReads, read_by};
 

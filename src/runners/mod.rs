@@ -11,6 +11,7 @@ pub(crate) mod gradle;
 pub(crate) mod junit;
 pub(crate) mod jvm;
 pub(crate) mod maven;
+mod observer;
 mod orders;
 mod probe;
 pub(crate) mod pytest;
@@ -42,6 +43,7 @@ use crate::select::{Part, Selection};
 pub(crate) use confirm::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
+pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Observer, Watch};
 pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
 pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};
@@ -219,6 +221,23 @@ pub trait Runner: Sync {
     fn orders(&self, _ordered: &Ordered<'_>) -> Result<Box<dyn Orders>, Error> {
         let why = format!(
             "orders can be chosen for pytest and Maven, and this is {}",
+            self.name()
+        );
+        Err(Error::usage(why).with_hint("write the command that starts pytest behind `--`"))
+    }
+
+    /// Who runs its tests statement by statement. `original` is the top of the project that
+    /// the one of `ordered` is a copy of.
+    ///
+    /// # Errors
+    /// If nobody does.
+    fn observer(
+        &self,
+        _ordered: &Ordered<'_>,
+        _original: &Path,
+    ) -> Result<Box<dyn Observer>, Error> {
+        let why = format!(
+            "statements can be watched for pytest, and this is {}",
             self.name()
         );
         Err(Error::usage(why).with_hint("write the command that starts pytest behind `--`"))

@@ -35,6 +35,7 @@ mod hostile;
 mod java_sources;
 mod leaving;
 mod maven;
+mod minimise;
 mod odd_files;
 mod order;
 mod owner;

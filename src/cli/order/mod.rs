@@ -112,7 +112,7 @@ fn with_tests(
     report: &Report,
     work: impl FnOnce(&mut Ordering, Around<'_>) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
-    let globals = one_suite(globals)?;
+    let globals = suites::only_one(globals, "orders are of one suite")?;
     let config = globals.config(&Overrides::default())?;
     let config = config.for_command(&args.command);
     let command = suites::command_of(&args.command, &config, report)?;
@@ -145,23 +145,6 @@ fn with_tests(
     });
     workshop.clean_up();
     done
-}
-
-fn one_suite(globals: &Globals) -> Result<Globals, Error> {
-    let mut suites = globals.each_suite()?;
-    match (suites.pop(), suites.is_empty()) {
-        (Some(one), true) => Ok(one),
-        (last, _) => {
-            let names = suites
-                .iter()
-                .chain(&last)
-                .filter_map(|one| one.suite.clone());
-            let names: Vec<String> = names.collect();
-            let why = "orders are of one suite, and the configuration has several";
-            Err(Error::usage(why)
-                .with_hint(format!("choose one with --suite: {}", names.join(", "))))
-        }
-    }
 }
 
 /// The ids in a file, one on each line; `-` is standard input. Empty lines and lines that

@@ -37,6 +37,7 @@ mod naming;
 mod reads;
 mod run;
 mod source;
+pub(crate) mod statements;
 mod walk;
 pub(crate) mod way;
 

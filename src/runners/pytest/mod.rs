@@ -6,6 +6,7 @@ mod config;
 mod detect;
 mod doctor;
 mod finds;
+mod observing;
 mod orders;
 mod probe;
 mod reproducer;

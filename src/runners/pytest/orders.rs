@@ -37,20 +37,23 @@ pub(super) struct Sessions {
 }
 
 /// How pytest is started.
-struct Words {
-    command: Vec<OsString>,
+#[derive(Clone)]
+pub(super) struct Words {
+    pub(super) command: Vec<OsString>,
     cwd: PathBuf,
     project: PathBuf,
     root: PathBuf,
     boot: PathBuf,
+    /// Where code is whose coverage is measured, from the start.
+    pub(super) measured: Option<Vec<PathBuf>>,
 }
 
 /// A process of pytest that has collected its tests.
-struct Server {
+pub(super) struct Server {
     served: Served,
     hello: Hello,
     /// The ids of tests as tamis knows them, in the order of this process.
-    tests: Vec<String>,
+    pub(super) tests: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
@@ -74,13 +77,7 @@ impl Sessions {
     /// # Errors
     /// If it does not come to its tests, or has none.
     pub(super) fn start(ordered: &Ordered<'_>) -> Result<Sessions, Error> {
-        let words = Words {
-            command: ordered.command.to_vec(),
-            cwd: ordered.cwd.to_owned(),
-            project: ordered.project.to_owned(),
-            root: ordered.root.to_owned(),
-            boot: ordered.agent.join("boot"),
-        };
+        let words = Words::of(ordered);
         let server = words.start(&words.command, None)?;
         if server.tests.is_empty() {
             return Err(Error::usage("the command runs no tests"));
@@ -261,15 +258,31 @@ impl Orders for Sessions {
 }
 
 impl Words {
+    pub(super) fn of(ordered: &Ordered<'_>) -> Words {
+        Words {
+            command: ordered.command.to_vec(),
+            cwd: ordered.cwd.to_owned(),
+            project: ordered.project.to_owned(),
+            root: ordered.root.to_owned(),
+            boot: ordered.agent.join("boot"),
+            measured: None,
+        }
+    }
+
     /// Starts `command`, and waits until it has collected its tests. Its processes write
     /// traces if they are told where.
-    fn start(&self, command: &[OsString], traces: Option<&Path>) -> Result<Server, Error> {
+    pub(super) fn start(
+        &self,
+        command: &[OsString],
+        traces: Option<&Path>,
+    ) -> Result<Server, Error> {
         let door = Door::new()?;
         let added = std::env::var(ADDED).ok();
         let path = std::env::var_os("PYTHONPATH");
         let words = json!({
             "socket": door.path(),
             "scratch": door.scratch(),
+            "measure": &self.measured,
             "restore": {
                 "PYTHONPATH": path.map(|path| path.to_string_lossy().into_owned()),
                 ADDED: &added,
@@ -350,9 +363,42 @@ impl Words {
 impl Server {
     /// Runs an order in this very process, which ends with it.
     fn run_here(&mut self, step: &Step, limits: Limits<'_>) -> Result<Option<Ran>, Error> {
-        let Heeded { told, mut ran, .. } = self.ask(step, limits, None)?;
+        self.run_with(step, limits, Value::Null)
+    }
+
+    /// The same, with more that the process is asked for.
+    pub(super) fn run_with(
+        &mut self,
+        step: &Step,
+        limits: Limits<'_>,
+        more: Value,
+    ) -> Result<Option<Ran>, Error> {
+        let Heeded { told, mut ran, .. } = self.ask_for(step, limits, None, more)?;
         ran.ended.cpu += self.hello.cpu;
         Ok((told != Told::Interrupted).then_some(ran))
+    }
+
+    /// Asks for something that takes no test, and waits for it.
+    ///
+    /// # Errors
+    /// If the process cannot do it, or ends first.
+    pub(super) fn ask_about(&mut self, words: &Value) -> Result<(), Error> {
+        self.served.say(&words.to_string());
+        match self.served.hear(None)? {
+            Heard::Line(line) => {
+                let said: Value = serde_json::from_str(&line).map_err(anyhow::Error::from)?;
+                match said[1].as_str() {
+                    None => Ok(()),
+                    Some(why) => Err(Error::usage(why)),
+                }
+            }
+            Heard::Interrupted => Err(Error::usage("interrupted before any test ran")),
+            Heard::Late | Heard::Ended => {
+                self.served.end()?;
+                let why = "the test process ended before it told of its tests".to_owned();
+                Err(explained(why, &self.served))
+            }
+        }
     }
 
     /// Runs an order. `fork`: in a fork, with the generators of random numbers to keep there
@@ -363,15 +409,28 @@ impl Server {
         limits: Limits<'_>,
         fork: Option<(&[String], Value)>,
     ) -> Result<Heeded, Error> {
+        self.ask_for(step, limits, fork, Value::Null)
+    }
+
+    fn ask_for(
+        &mut self,
+        step: &Step,
+        limits: Limits<'_>,
+        fork: Option<(&[String], Value)>,
+        asked: Value,
+    ) -> Result<Heeded, Error> {
         let number = |test: &str| self.numbers.get(test).copied();
         let request = Request::new(&step.order, number, limits)?;
         let seconds: Vec<f64> = request.limits.iter().map(Duration::as_secs_f64).collect();
         let is_forked = fork.is_some();
         let (seeded, wish) = fork.unwrap_or_default();
-        let words = json!({
+        let mut words = json!({
             "run": request.numbers, "limits": seconds, "fork": is_forked, "seeded": seeded,
             "why": wish,
         });
+        if let (Some(words), Value::Object(asked)) = (words.as_object_mut(), asked) {
+            words.extend(asked);
+        }
         // The fork server looks after its forks itself.
         let more = if is_forked { PATIENCE } else { Duration::ZERO };
         request.hear(&mut self.served, &words.to_string(), more)

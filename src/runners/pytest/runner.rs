@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::observing::Watched;
 use super::orders::Sessions;
 use super::{ADDED, detect, doctor};
 use crate::check::Check;
 use crate::error::Error;
 use crate::runners::{
-    Detected, Examples, FoundCommand, Ordered, Orders, Runner, Settings, TestsOf, program_name,
+    Detected, Examples, FoundCommand, Observer, Ordered, Orders, Runner, Settings, TestsOf,
+    program_name,
 };
 
 #[derive(Clone, Copy)]
@@ -101,6 +103,10 @@ impl Runner for Pytest {
 
     fn takes_orders(&self) -> bool {
         true
+    }
+
+    fn observer(&self, ordered: &Ordered<'_>, original: &Path) -> Result<Box<dyn Observer>, Error> {
+        Ok(Box::new(Watched::new(ordered, original)))
     }
 
     fn has_interpreter(&self) -> bool {

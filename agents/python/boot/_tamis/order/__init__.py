@@ -72,11 +72,16 @@ class Session:
         if self.agent is not None:
             # They prove nothing here, and take time.
             self.agent.values = self.agent.left = None
+        self.measured = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config):
         # Measuring coverage takes time, and would write over the last results.
         _switch(early_config.known_args_namespace, "no_cov", True)
+        if self.words.get("measure"):
+            from ..minimise.coverage_of_run import Measured
+
+            self.measured = Measured(self.words["measure"])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config):
@@ -109,7 +114,8 @@ class Session:
             self.agent.outside.begin()
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
             channel.connect(self.words["socket"])
-            server.Server(channel, session, self.words, self.chance).serve()
+            asked = server.Server(channel, session, self.words, self.chance, self.measured)
+            asked.serve()
         return True
 
 

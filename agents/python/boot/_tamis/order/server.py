@@ -13,6 +13,10 @@ From tamis:
     {"run": [numbers of tests], "limits": [seconds of each], "fork": bool, "seeded": [names],
      "why": what is to be found out about the last test, or null}
 
+    {"describe": path}            what pytest knows of each test goes to a file; then comes "d"
+    {"run": …, "limits": …, "observe": {…}}    the order, watched (`_tamis.minimise.statements`)
+    {"run": …, "limits": …, "covered": path}   the order; what it covers goes to a file
+
 The end of its input ends the session.
 
 PYTEST_DONT_REWRITE
@@ -38,8 +42,9 @@ _LOOK = 0.2
 
 
 class Server:
-    def __init__(self, channel, session, words, before):
+    def __init__(self, channel, session, words, before, measured=None):
         self.channel = channel
+        self.measured = measured
         self.session = session
         self.items = list(session.items)
         self.scratch = words["scratch"]
@@ -55,7 +60,12 @@ class Server:
             if line is None:
                 return
             request = json.loads(line)
-            if request["fork"]:
+            if "describe" in request:
+                self.describe_tests(request["describe"])
+            elif "observe" in request or "covered" in request:
+                self.run_watched(request)
+                return
+            elif request["fork"]:
                 self.fork(request)
             else:
                 # This process is no longer fresh after it.
@@ -94,6 +104,25 @@ class Server:
     def run_here(self, request):
         before = _cpu()
         why = child.run(self.session, self.items, request, self.channel.sendall)
+        self.tell(["d", why, _cpu() - before])
+
+    def describe_tests(self, path):
+        from ..minimise import tests_at_hand, why_not
+
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(tests_at_hand.describe(self.items), file)
+        self.tell(["d", why_not(), 0.0])
+
+    def run_watched(self, request):
+        """As `run_here`, with more to tell."""
+        before = _cpu()
+        if "observe" in request:
+            from .. import minimise
+
+            why = minimise.observe(self.session, self.items, request, self.channel.sendall)
+        else:
+            why = child.run(self.session, self.items, request, self.channel.sendall)
+            self.measured.write(request["covered"], self.items)
         self.tell(["d", why, _cpu() - before])
 
     def fork(self, request):

@@ -1,0 +1,5 @@
+//! The worked example of \[V\], and random suites against a second implementation.
+
+mod example;
+mod random;
+mod toy;
