@@ -50,7 +50,7 @@ def test_shared(n):
     });
 }
 
-/// It is known which test gave a class its new names, and what parameters hold is none of this.
+/// It is known which test gave a class its new names.
 #[test]
 fn new_names_in_a_class() {
     const FILES: &str = r#"
@@ -60,14 +60,11 @@ def made():
     return 5
 -- test_a.py --
 import lib
-import pytest
 class TestA:
     def setup_class(cls):
         cls.altitude = 1
-    @pytest.mark.parametrize("bag", [[]])
-    def test_w(self, bag):
+    def test_w(self):
         lib.STATE["v"] = lib.made()
-        bag.append(1)
 -- test_b.py --
 import pytest
 import lib
@@ -96,7 +93,7 @@ fn what_was_read_before_the_turn() {
 import functools
 BESIDE = {}
 STATE = {}
-OTHER = {"v": 5}
+OTHER = {"v": 1}
 def made():
     return 5
 def moved():
@@ -122,7 +119,7 @@ def test_w():
 def test_moves(request):
     lib.OTHER["v"] = lib.moved()
     request.getfixturevalue("late")
-    lib.OTHER["v"] = 5
+    lib.OTHER["v"] = 1
 -- test_b.py --
 import pytest
 import lib

@@ -249,24 +249,12 @@ fn raw_ids() -> Case {
 }
 
 const SHARED_OBJECTS: &str = r#"
--- lib.py --
+-- shapes.py --
 import functools
-
-
-def first_item():
-    return 1
 
 
 def steps():
     return 3
-
-
-def title():
-    return "a"
-
-
-def memo():
-    return 5
 
 
 def unshared():
@@ -281,6 +269,17 @@ class Route:
     @functools.cached_property
     def girth(self):
         return unshared()
+-- lib.py --
+def first_item():
+    return 1
+
+
+def title():
+    return "a"
+
+
+def memo():
+    return 5
 
 
 class Plain:
@@ -306,11 +305,11 @@ def test_bag(bag, turn):
 def test_beside():
     pass
 -- test_property.py --
-import lib
+import shapes
 import pytest
 
 
-@pytest.mark.parametrize("route", [lib.Route()])
+@pytest.mark.parametrize("route", [shapes.Route()])
 @pytest.mark.parametrize("turn", [0, 1])
 def test_route(route, turn):
     assert route.altitude == 3
@@ -318,7 +317,7 @@ def test_route(route, turn):
 
 @pytest.mark.parametrize("turn", [0, 1])
 def test_own(turn):
-    assert lib.Route().girth == 7
+    assert shapes.Route().girth == 7
 -- test_fixture.py --
 import lib
 import pytest
@@ -365,19 +364,31 @@ fn shared_objects() -> Case {
         )
         .edit(
             "kept by `cached_property` of a parameter",
-            [replace("lib.py", "return 3", "return 4")],
-            [
-                "! test_property.py::test_route[0-route0]",
-                "! test_property.py::test_route[1-route0]",
-            ],
+            [replace("shapes.py", "return 3", "return 4")],
+            between(
+                [
+                    "! test_property.py::test_route[0-route0]",
+                    "! test_property.py::test_route[1-route0]",
+                ],
+                [
+                    "test_property.py::test_own[0]",
+                    "test_property.py::test_own[1]",
+                ],
+            ),
         )
         .edit(
             "kept by `cached_property` of a test's own object",
-            [replace("lib.py", "return 7", "return 8")],
-            [
-                "! test_property.py::test_own[0]",
-                "! test_property.py::test_own[1]",
-            ],
+            [replace("shapes.py", "return 7", "return 8")],
+            between(
+                [
+                    "! test_property.py::test_own[0]",
+                    "! test_property.py::test_own[1]",
+                ],
+                [
+                    "test_property.py::test_route[0-route0]",
+                    "test_property.py::test_route[1-route0]",
+                ],
+            ),
         )
         .edit(
             "kept in a parameter of a fixture",

@@ -344,9 +344,11 @@ class State:
 
     def shared_by_items(self, scope, values):
         """Parameters and marks: these tests can meet what others did to such an object."""
+        # Half of what can be watched is left for others.
+        limit, self.limit = self.limit, self.limit // 2
         for value in values:
-            if len(self.parents) < self.limit // 2:
-                self._walk(value, ("fixture", scope))
+            self._walk(value, ("fixture", scope))
+        self.limit = limit
 
     def cached(self, scope, value):
         """A function of the project's made a value that its cache keeps for later callers. Half
