@@ -36,6 +36,7 @@ mod java_sources;
 mod leaving;
 mod maven;
 mod minimise;
+mod moments;
 mod odd_files;
 mod order;
 mod owner;
