@@ -27,6 +27,7 @@ _OF_VALUES = (
     "controller",
     "order",
     "left",
+    "made",
     "tied",
 )
 
