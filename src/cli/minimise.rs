@@ -11,6 +11,7 @@ use bstr::{BString, ByteSlice};
 use clap::Args;
 use serde_json::json;
 
+use super::order::INTERRUPTED;
 use super::{Globals, suites};
 use crate::config::{Overrides, shown_path};
 use crate::error::{Error, Exit};
@@ -19,9 +20,6 @@ use crate::minimise::Limits;
 use crate::pattern::Pattern;
 use crate::pipeline::{Minimised, Minimising, Project, Remembered, Wish, Workshop, open};
 use crate::report::{Event, Report};
-
-/// The status of a search that the user interrupted, as shells have it.
-const INTERRUPTED: Exit = Exit(130);
 
 /// The file that tells where the statements of new tests come from, in the state folder.
 const MAP: &str = "minimised.json";

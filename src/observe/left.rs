@@ -3,14 +3,13 @@
 
 use anyhow::Result;
 use bstr::{BString, ByteSlice};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::graph::{NodeId, SESSION};
 use super::observations::Inner;
 use super::own::Part;
 use super::rows::{Closing, OF_BASES};
 use super::trace::{LeftCell, Role, TestBegin, Trace};
-use super::walk::Closed;
 use crate::languages::{Place, language_of};
 use crate::matrix::LeftIn;
 use crate::pattern::Pattern;
@@ -71,9 +70,6 @@ impl Closing<'_> {
         if self.left.is_none() {
             return;
         }
-        let made: FxHashMap<u64, &String> = (taking.made.iter())
-            .map(|(scope, made)| (*scope, made))
-            .collect();
         for (scope, cells) in &taking.left {
             let begin = trace.begins.iter().find(|begin| begin.scope == *scope);
             let Some(begin) = begin else {
@@ -92,8 +88,8 @@ impl Closing<'_> {
                 }
             }
             let test = format!("{prefix}{}", begin.test);
-            if let Some(made) = made.get(scope) {
-                self.observed.made.insert(test.clone(), (*made).clone());
+            if let Some(made) = taking.made.get(scope) {
+                self.observed.made.insert(test.clone(), made.clone());
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
@@ -146,10 +142,7 @@ impl Closing<'_> {
         let closure = OF_BASES + base;
         let known = self.shared[closure].known.clone();
         let mut paths = self.run.paths();
-        paths.closed = Closed {
-            first: self.by_value.start,
-            end: self.by_value.end,
-        };
+        paths.closed = self.by_value.clone();
         let reached = paths.reach(&[node], Some(&known));
         let of_base = &self.observed.bases[base].units;
         let mut units = self.run.units_of(&reached, of_base);

@@ -10,7 +10,7 @@ use super::graph::{Graph, Node, NodeId, SESSION};
 use super::teller::Teller;
 use super::trace::{Role, Trace, TraceError};
 use super::units::{UnitIndex, UnitTable};
-use super::walk::{Closed, Paths};
+use super::walk::Paths;
 use crate::languages::{Facts, Place};
 use crate::matrix::{Fingerprint, Unit, UnitKind, What};
 
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         Paths {
             edges: &self.edges,
             conditional: &self.conditional,
-            closed: Closed::default(),
+            closed: 0..0,
         }
     }
 

@@ -4,6 +4,7 @@
 //! those of one file what that file's collection has. So a walk is told what is known already,
 //! in layers, and costs what it adds to that.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -11,27 +12,13 @@ use rustc_hash::FxHashMap;
 use super::graph::NodeId;
 
 /// Where the nodes of a graph lead.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Paths<'a> {
     pub edges: &'a [Vec<NodeId>],
     /// By node: edges (second) that count for whoever also reaches the first.
     pub conditional: &'a FxHashMap<NodeId, Vec<(NodeId, NodeId)>>,
-    /// Edges that no walk follows.
-    pub closed: Closed,
-}
-
-/// The edges to nodes that follow one another.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Closed {
-    pub first: NodeId,
-    /// The one after the last.
-    pub end: NodeId,
-}
-
-impl Closed {
-    fn has(&self, to: NodeId) -> bool {
-        self.first <= to && to < self.end
-    }
+    /// No walk goes to these nodes from others.
+    pub closed: Range<NodeId>,
 }
 
 /// Nodes that a walk need not enter, as all that they lead to is there.
@@ -75,7 +62,7 @@ impl Paths<'_> {
         }
         walk.seen.add(node);
         walk.reached.push(node);
-        let is_open = |to: &&NodeId| !self.closed.has(**to);
+        let is_open = |to: &&NodeId| !self.closed.contains(*to);
         let edges = self.edges[node as usize].iter().filter(is_open);
         walk.open.extend(edges);
         // Edges of known nodes, too, may have waited for this one.
@@ -105,7 +92,7 @@ impl Paths<'_> {
         }
         for node in reached {
             let conditional = self.conditional.get(node).into_iter().flatten();
-            for (condition, to) in conditional.filter(|(_, to)| !self.closed.has(*to)) {
+            for (condition, to) in conditional.filter(|(_, to)| !self.closed.contains(to)) {
                 if !known.has(*condition) {
                     known.waiting.entry(*condition).or_default().push(*to);
                 }
@@ -193,13 +180,13 @@ mod tests {
     fn by_definition(
         sample: &Sample,
         starts: &BTreeSet<NodeId>,
-        closed: Closed,
+        closed: &Range<NodeId>,
     ) -> BTreeSet<NodeId> {
         let mut found = starts.clone();
         loop {
             let mut more = found.clone();
             for node in &found {
-                let is_open = |to: &&NodeId| !closed.has(**to);
+                let is_open = |to: &&NodeId| !closed.contains(*to);
                 more.extend(sample.edges[*node as usize].iter().filter(is_open));
                 for (condition, to) in sample.conditional.get(node).into_iter().flatten() {
                     more.extend((found.contains(condition) && is_open(&to)).then_some(*to));
@@ -219,11 +206,11 @@ mod tests {
             layers in proptest::collection::vec(proptest::collection::vec(0..NODES, 0..3), 1..4),
             (first, end) in (0..NODES, 0..NODES),
         ) {
-            let closed = Closed { first, end };
+            let closed = first..end;
             let paths = Paths {
                 edges: &sample.edges,
                 conditional: &sample.conditional,
-                closed,
+                closed: closed.clone(),
             };
             let mut known: Option<Rc<Known>> = None;
             let (mut starts, mut found) = (BTreeSet::new(), BTreeSet::new());
@@ -235,7 +222,7 @@ mod tests {
                 prop_assert_eq!(added_set.len(), count);
                 prop_assert!(added_set.is_disjoint(&found));
                 found.extend(added_set);
-                prop_assert_eq!(&found, &by_definition(&sample, &starts, closed));
+                prop_assert_eq!(&found, &by_definition(&sample, &starts, &closed));
                 let layer = paths.known(&added, known.take());
                 known = Some(Rc::new(layer));
             }

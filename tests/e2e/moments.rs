@@ -1,10 +1,15 @@
 //! What is made once and lasts met the state of that moment, whatever holds it and whoever made it.
 
 use crate::harness::*;
+use crate::ties::step;
 
 /// What it is about, the project, and an edit: file, text, and what replaces it. Some tests fail
 /// then.
-type Moment = (&'static str, &'static str, &'static [[&'static str; 3]]);
+type Moment = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str, &'static str)],
+);
 
 const MOMENTS: [Moment; 9] = [
     (
@@ -37,7 +42,7 @@ def test_resets():
 def test_kept(n, kept):
     assert kept == 5
 "#,
-        &[["test_0.py", "def test_g():\n    lib.X[\"v\"] = 5\n", ""]],
+        &[("test_0.py", "def test_g():\n    lib.X[\"v\"] = 5\n", "")],
     ),
     (
         "an unchanged test copies what an edited one changes only now",
@@ -69,11 +74,11 @@ def test_v():
 def test_r(n, kept):
     assert kept == 1 and lib.OTHER["v"] == 5
 "#,
-        &[[
+        &[(
             "test_a.py",
             "    lib.STATE[\"v\"] = 5",
             "    lib.X[0] = 7\n    lib.STATE[\"v\"] = 5",
-        ]],
+        )],
     ),
     (
         "who set up a fixture first is removed",
@@ -104,8 +109,8 @@ def test_kept(n, kept):
     assert kept == 5
 "#,
         &[
-            ["lib.py", "return 5", "return 4 + 1"],
-            ["test_b.py", "def test_first(kept):\n    pass\n", ""],
+            ("lib.py", "return 5", "return 4 + 1"),
+            ("test_b.py", "def test_first(kept):\n    pass\n", ""),
         ],
     ),
     (
@@ -141,8 +146,8 @@ def test_kept(n, kept):
     assert kept == 5
 "#,
         &[
-            ["lib.py", "return 5", "return 4 + 1"],
-            ["test_a.py", "def test_none():", "def test_none(kept):"],
+            ("lib.py", "return 5", "return 4 + 1"),
+            ("test_a.py", "def test_none():", "def test_none(kept):"),
         ],
     ),
     (
@@ -174,8 +179,8 @@ def test_r(n, kept):
     assert kept == 1 and lib.STATE["v"] == 5
 "#,
         &[
-            ["lib.py", "return 5", "return 4 + 1"],
-            ["test_a.py", "x = 1", "lib.X[0] = 7"],
+            ("lib.py", "return 5", "return 4 + 1"),
+            ("test_a.py", "x = 1", "lib.X[0] = 7"),
         ],
     ),
     (
@@ -204,11 +209,11 @@ def test_v():
 def test_r(n, kept):
     assert kept == 1 and lib.STATE["v"] == 5
 "#,
-        &[[
+        &[(
             "test_a.py",
             "    lib.STATE",
             "    lib.X[0] = 7\n    lib.STATE",
-        ]],
+        )],
     ),
     (
         "properties keep values in texts of the program's own types",
@@ -241,7 +246,7 @@ def test_name():
 def test_color():
     assert lib.Color.RED.girth == 3
 "#,
-        &[["lib.py", "return 3", "return 4"]],
+        &[("lib.py", "return 3", "return 4")],
     ),
     (
         "parameters that are too much to be watched",
@@ -266,7 +271,7 @@ import lib
 def test_box(box):
     assert box["v"] == 3
 "#,
-        &[["lib.py", "return 3", "return 4"]],
+        &[("lib.py", "return 3", "return 4")],
     ),
     (
         "a mark of one parameter",
@@ -288,7 +293,7 @@ def test_mark(request, x, turn):
 [pytest]
 markers = held
 "#,
-        &[["lib.py", "return 5", "return 6"]],
+        &[("lib.py", "return 5", "return 6")],
     ),
 ];
 
@@ -300,14 +305,8 @@ fn what_lasts_met_the_state_of_its_moment() {
             project.commit("one");
             let run = project.run();
             assert!(run.outcomes.values().all(|one| one == "passed"), "{name}");
-            for [file, from, to] in edits {
-                let text = project.read(file);
-                assert!(text.contains(from), "{name}: {file} lacks {from}");
-                project.write(file, &text.replace(from, to));
-            }
-            project.commit("next");
+            let run = step(&mut project, edits);
             let plain = project.plain();
-            let run = project.run();
             let failing = plain.iter().filter(|(_, outcome)| *outcome != "passed");
             let missed: Vec<&String> = { failing.clone() }
                 .map(|(test, _)| test)

@@ -28,7 +28,7 @@ use crate::runners::Ran;
 use crate::store::Trouble;
 
 /// The status of a search that the user interrupted, as shells have it.
-const INTERRUPTED: Exit = Exit(130);
+pub(super) const INTERRUPTED: Exit = Exit(130);
 
 /// Find, explain and run tests in other orders than their own.
 ///

@@ -62,19 +62,8 @@ fn suite() -> impl Strategy<Value = Vec<Vec<Line>>> {
 
 fn turned(line: &Line, turn: usize) -> Line {
     let orders = ["abc", "abc", "abc", "bca", "cab", "bac"];
-    let of = |name: &String| {
-        let at = "abc".find(name.as_str()).unwrap();
-        orders[turn][at..=at].to_owned()
-    };
-    match line {
-        Line::New(x, n) => Line::New(of(x), *n),
-        Line::Same(x, y) => Line::Same(of(x), of(y)),
-        Line::Plus(x, y, z) => Line::Plus(of(x), of(y), of(z)),
-        Line::Grow(x, n) => Line::Grow(of(x), *n),
-        Line::Value(x, y) => Line::Value(of(x), of(y)),
-        Line::Number(x, n) => Line::Number(of(x), *n),
-        Line::Assert(x, n) => Line::Assert(of(x), *n),
-    }
+    let names = "abc".chars().zip(orders[turn].chars());
+    line.renamed(&names.map(|(from, to)| (from.into(), to.into())).collect())
 }
 
 proptest! {

@@ -36,7 +36,7 @@ impl Line {
         }
     }
 
-    fn renamed(&self, names: &BTreeMap<String, String>) -> Line {
+    pub(super) fn renamed(&self, names: &BTreeMap<String, String>) -> Line {
         let of = |name: &String| names.get(name).unwrap_or(name).clone();
         match self {
             Line::New(x, n) => Line::New(of(x), *n),

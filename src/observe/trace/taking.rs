@@ -1,6 +1,8 @@
 //! Records of what a test process found in cells when it had collected all tests, and
 //! which tests it left out for that.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result, bail};
 use bstr::BString;
 use serde_json::Value;
@@ -28,7 +30,7 @@ pub struct Taking {
     pub left: Vec<(u64, Vec<LeftCell>)>,
     /// By the scope of a test: a digest of what ran in its turn that later tests do not run again;
     /// empty if nothing did.
-    pub made: Vec<(u64, String)>,
+    pub made: BTreeMap<u64, String>,
     /// All tests in order, if they are known; empty: those that ran.
     pub order: Option<Vec<String>>,
     /// Whether each that ran began in the state of a run of all of them.
@@ -95,7 +97,9 @@ impl Taking {
                 self.left
                     .push((number(field(1)?)?, cells.collect::<Result<_>>()?));
             }
-            "made" => self.made.push((number(field(1)?)?, text(field(2)?)?)),
+            "made" => {
+                self.made.insert(number(field(1)?)?, text(field(2)?)?);
+            }
             "order" => {
                 self.order = Some(texts(field(1)?)?);
                 self.is_whole = field(2)?.as_bool().context("not true or false")?;

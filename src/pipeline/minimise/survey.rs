@@ -194,7 +194,7 @@ impl Survey {
             let again = seen.tests.get(&test.id);
             match again.and_then(|one| one.trouble.clone()) {
                 Some(why) => Some(why),
-                None => not_alike(again?, first.get(&test.id)?),
+                None => not_alike(first.get(&test.id)?, again?),
             }
         });
     }

@@ -307,17 +307,26 @@ def choose(agent):
     return Profile(agent)
 
 
-def load_native(agent):
-    """The native helper beside this package, or `None`."""
-    path = os.path.join(agent.boot, "_tamis_native.so")
+def native_module(boot):
+    """The module of the native helper below `boot`; `None` if there is none. It must be loaded once
+    only."""
+    path = os.path.join(boot, "_tamis_native.so")
     if not os.path.exists(path):
         return None
     from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
+    loader = ExtensionFileLoader("_tamis_native", path)
+    module = loader.create_module(ModuleSpec("_tamis_native", loader, origin=path))
+    loader.exec_module(module)
+    return module
+
+
+def load_native(agent):
+    """The native helper beside this package, or `None`."""
     try:
-        loader = ExtensionFileLoader("_tamis_native", path)
-        module = loader.create_module(ModuleSpec("_tamis_native", loader, origin=path))
-        loader.exec_module(module)
+        module = native_module(agent.boot)
+        if module is None:
+            return None
         native = Native(agent, module)
         native.start()
     except Exception as error:

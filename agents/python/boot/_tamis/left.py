@@ -68,8 +68,8 @@ class Left:
         self.listener = None
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = set()
-        # What ran during this turn that later tests do not run again; and by test, that of all of
-        # its turn, as a digest.
+        # Scopes that ran during this turn and that later tests do not run again; and by test, a
+        # digest of those of its turn.
         self._shared = set()
         self.made = {}
         # Cell -> id and scope of the test that changed it last.
@@ -83,8 +83,7 @@ class Left:
 
     def scope_began(self, scope):
         """What later tests do not run again begins."""
-        name = self.agent.relative(scope.name)
-        self._shared.add("%s %s %s" % (scope.kind, name, scope.extra))
+        self._shared.add(scope)
         if scope.kind == "import" and self._cells is not None:
             # It binds names in packages, and does whatever it does, with nobody watching.
             self._cells.is_unwatched = True
@@ -110,7 +109,7 @@ class Left:
         self._first = self._first or by
         if changed or shared:
             self._last = by
-            self.made[test] = _digest_of(shared)
+            self.made[test] = self._digest_of(shared)
             self.agent.trace.write("made", scope.number, self.made[test])
             # Who is not told of leaves nothing.
             self._tell(by, {})
@@ -126,6 +125,13 @@ class Left:
             self.finish()
         elif not (changed or shared) or test in self.gaps:
             self.flush()
+
+    def _digest_of(self, scopes):
+        """What these scopes are, whenever they ran; empty if there are none."""
+        relative = self.agent.relative
+        names = {"%s %s %s" % (one.kind, relative(one.name), one.extra) for one in scopes}
+        text = "\n".join(sorted(names)).encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=16).hexdigest() if names else ""
 
     def flush(self):
         """Take the values that are still to be taken."""
@@ -340,12 +346,6 @@ class Cells:
             if first == key or inner not in classes:
                 return path, holder, first
             holder, key = inner, rest
-
-
-def _digest_of(names):
-    """Of a set of names; empty if there are none."""
-    text = "\n".join(sorted(names)).encode("utf-8", "surrogatepass")
-    return blake2b(text, digest_size=16).hexdigest() if names else ""
 
 
 def _unwatched(taken):

@@ -57,6 +57,9 @@ class Settling:
         # Tests that did what they did, and the cells that perhaps had another value at some time.
         self._same = set()
         self._doubtful = set()
+        # Whether tests of the record are gone: at each turn it may have something that was not left
+        # here.
+        self._has_gone = False
         # Whether something that outlives a test was perhaps made in another turn.
         self._is_moved = False
         # Whether tests have run since values were compared, and such as may not have done what
@@ -75,7 +78,6 @@ class Settling:
         for test in gone:
             self._doubtful.update(self.recorded[test])
             self._is_moved |= self.made.get(test) != ""
-        # At each turn the record may have something that was not left here.
         self._has_gone = bool(gone)
 
     def left(self, test, values):

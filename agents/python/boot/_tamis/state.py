@@ -344,17 +344,20 @@ class State:
 
     def shared_by_items(self, scope, values):
         """Parameters and marks: these tests can meet what others did to such an object."""
-        # Half of what can be watched is left for others.
-        limit, self.limit = self.limit, self.limit // 2
-        for value in values:
-            self._walk(value, ("fixture", scope))
-        self.limit = limit
+        self._walk_some(scope, values)
 
     def cached(self, scope, value):
-        """A function of the project's made a value that its cache keeps for later callers. Half
-        of what can be watched is left for globals: modules may be imported later."""
-        if len(self.parents) < self.limit // 2:
-            self._walk(value, ("fixture", scope))
+        """A function of the project's made a value that its cache keeps for later callers."""
+        self._walk_some(scope, (value,))
+
+    def _walk_some(self, scope, values):
+        """Half of what can be watched is left for globals: modules may be imported later."""
+        limit, self.limit = self.limit, self.limit // 2
+        try:
+            for value in values:
+                self._walk(value, ("fixture", scope))
+        finally:
+            self.limit = limit
 
     # -- what changed -----------------------------------------------------
 

@@ -194,17 +194,10 @@ impl<'a> Visitor<'a> for Names {
             Stmt::Match(_) | Stmt::TypeAlias(_) | Stmt::IpyEscapeCommand(_) => {
                 self.alone("it has a statement whose names are not followed");
             }
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    self.store(bound_by(alias));
-                }
-            }
-            Stmt::ImportFrom(import) => {
-                for alias in &import.names {
-                    self.store(bound_by(alias));
-                }
-            }
             _ => {}
+        }
+        for name in imported(statement) {
+            self.store(name);
         }
         walk_stmt(self, statement);
     }
@@ -291,6 +284,16 @@ fn is_constant(expr: &Expr) -> bool {
     }
 }
 
+/// The names that an import statement binds; none of any other.
+fn imported(statement: &Stmt) -> impl Iterator<Item = &str> {
+    let names: &[ast::Alias] = match statement {
+        Stmt::Import(import) => &import.names,
+        Stmt::ImportFrom(import) => &import.names,
+        _ => &[],
+    };
+    names.iter().map(bound_by)
+}
+
 fn bound_by(alias: &ast::Alias) -> &str {
     match &alias.asname {
         Some(name) => name,
@@ -338,18 +341,8 @@ impl Uses<'_> {
 
 impl<'a> Visitor<'a> for Uses<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
-        match statement {
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    self.fixes(bound_by(alias));
-                }
-            }
-            Stmt::ImportFrom(import) => {
-                for alias in &import.names {
-                    self.fixes(bound_by(alias));
-                }
-            }
-            _ => {}
+        for name in imported(statement) {
+            self.fixes(name);
         }
         walk_stmt(self, statement);
     }

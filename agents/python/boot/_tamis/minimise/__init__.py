@@ -33,15 +33,9 @@ def _native():
     """The module of the native helper, which needs no agent to take values."""
     if "_tamis_native" in sys.modules:
         return sys.modules["_tamis_native"]
-    path = os.path.join(_BOOT, "_tamis_native.so")
-    if not os.path.exists(path):
-        return None
-    from importlib.machinery import ExtensionFileLoader, ModuleSpec
+    from ..collector import native_module
 
     try:
-        loader = ExtensionFileLoader("_tamis_native", path)
-        module = loader.create_module(ModuleSpec("_tamis_native", loader, origin=path))
-        loader.exec_module(module)
+        return native_module(_BOOT)
     except ImportError:
         return None
-    return module
