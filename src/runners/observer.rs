@@ -38,7 +38,7 @@ pub trait Observer {
 }
 
 /// What is to be watched: the ids of tests, with their texts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Watch<'w> {
     pub tests: BTreeMap<String, &'w TestText>,
     /// Whether state that no variable shows is compared before and after each statement.

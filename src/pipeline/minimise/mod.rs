@@ -10,7 +10,7 @@ mod survey;
 
 pub(crate) use found::{Check, Minimised};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use super::project::Project;
 use super::workshop::Workshop;
 use crate::count::counted;
 use crate::error::Error;
-use crate::minimise::{Limits, TestText, reorganise};
+use crate::minimise::{Limits, reorganise};
 use crate::pattern::Pattern;
 use crate::runners::{self, Observer, Ordered, Ran, Watch};
 
@@ -75,19 +75,25 @@ impl Minimising<'_> {
         (self.tell)("collecting the tests");
         let mut survey = Survey::of(observer.tests()?, &*observer, &place.copy, &self.wish)?;
         (self.tell)("running the tests as they are");
-        let Some(before) = observer.observe(&place.watch(BTreeMap::new(), false))? else {
+        let Some(before) = observer.observe(&Watch::default())? else {
             return Ok(None);
         };
         refuse_red(&before.ran)?;
         (self.tell)("watching each statement");
-        let watch = place.watch(survey.texts(), false);
+        let watch = Watch {
+            tests: survey.texts(),
+            deep: false,
+        };
         let Some(seen) = observer.observe(&watch)? else {
             return Ok(None);
         };
         survey.take_first(&seen);
         survey.forget_mentioned(&place.copy)?;
         (self.tell)("watching each statement again");
-        let watch = place.watch(survey.texts_of_redundant(), true);
+        let watch = Watch {
+            tests: survey.texts_of_redundant(),
+            deep: true,
+        };
         let Some(seen) = observer.observe(&watch)? else {
             return Ok(None);
         };
@@ -141,10 +147,6 @@ impl<'p> Place<'p> {
         let runner = runners::driver(runner, self.minimising.command);
         let original = self.minimising.project.repository.root();
         runner.observer(&self.ordered(), original)
-    }
-
-    fn watch<'w>(&self, tests: BTreeMap<String, &'w TestText>, deep: bool) -> Watch<'w> {
-        Watch { tests, deep }
     }
 }
 

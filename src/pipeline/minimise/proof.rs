@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::matrix::Outcome;
 use crate::minimise::{SourceText, TestText};
 use crate::order::{Process, Step};
-use crate::runners::{self, Coverage, Observer, Ran};
+use crate::runners::{self, Coverage, Observer, Ran, Watch};
 
 /// What a test may take in these orders.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(600);
@@ -41,7 +41,11 @@ pub(super) fn prove(
         tell("watching the new tests");
         let sources = draft.sources(observer)?;
         let texts = texts(draft, &sources);
-        let Some(seen) = observer.observe(&place.watch(texts, true))? else {
+        let Some(seen) = observer.observe(&Watch {
+            tests: texts,
+            deep: true,
+        })?
+        else {
             return Ok(None);
         };
         let reasons: Vec<Option<String>> = draft
@@ -53,7 +57,7 @@ pub(super) fn prove(
             continue;
         }
         tell("running the new tests as they are, in other orders, and alone");
-        let Some(ran) = observer.observe(&place.watch(BTreeMap::new(), false))? else {
+        let Some(ran) = observer.observe(&Watch::default())? else {
             return Ok(None);
         };
         let others = not_as_before(draft, befores, &ran.ran);

@@ -191,11 +191,10 @@ impl Survey {
             if seen.ran.ended.outcomes.get(&test.id) != Some(&Outcome::Passed) {
                 return Some("it does not end alike in two runs: flaky".to_owned());
             }
-            let again = seen.tests.get(&test.id);
-            match again.and_then(|one| one.trouble.clone()) {
-                Some(why) => Some(why),
-                None => not_alike(first.get(&test.id)?, again?),
-            }
+            let (Some(first), Some(again)) = (first.get(&test.id), seen.tests.get(&test.id)) else {
+                return Some("it was watched in one of two runs only".to_owned());
+            };
+            again.trouble.clone().or_else(|| not_alike(first, again))
         });
     }
 
