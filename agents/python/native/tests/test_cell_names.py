@@ -1,5 +1,7 @@
 """What objects are called in a taking of a few cells."""
 
+import sys
+
 
 def test_names_of_an_earlier_taking(run):
     """A few cells have the values that they have among all."""
@@ -55,6 +57,25 @@ def test_new_objects_are_taken_again_unless_they_are_watched(run):
         "native.watch_add(made.c['f'])\nout(unwatched(some('a', 'c')))\n",
     )
     assert out == [["a"], [], [True, False], ["b"], ["c"], []]
+
+
+def test_who_declares_something_needs_no_watching(run):
+    source = (
+        "import functools, inspect, sys\n"
+        "def f(a, b=1): pass\n"
+        "signature = inspect.signature(f)\nlisting = [1]\n"
+        "other = signature.replace(return_annotation=[listing])\n"
+        "bound = signature.bind(1)\nprop = functools.cached_property(f)\n"
+    )
+    out = run(
+        "from cell_steps import *\n"
+        "made = module(" + repr(source) + ")\n"
+        "found = native.cells((('program', made),), (), 1)['*unwatched:program']\n"
+        "names = ('signature', 'other', 'bound', 'prop')\n"
+        "out(sorted(one for one in names if one in found))\n",
+    )
+    # Properties had locks once.
+    assert out == [["bound", "other"] + ["prop"] * (sys.version_info < (3, 12))]
 
 
 def test_asking_changes_no_value(run):

@@ -105,16 +105,46 @@ pub unsafe fn unwatched(walk: &mut Walk, is_later: bool) -> Vec<bool> {
             Work::Cache(_) => true,
         });
     }
+    for node in 0..walk.work.len() {
+        if is_signature(walk, node) {
+            for held in held_by_signature(walk, node as u32) {
+                may_change[held as usize] = false;
+            }
+        }
+    }
     // Marks tell how tests run, not what they compute. Nobody changes the defaults of a function
     // in place.
     let is_quiet = |label| match label {
-        Label::Attribute(name) | Label::Key(_, name) => unsafe {
-            is_text(name) && text_of(name).as_deref() == Some(b"pytestmark")
-        },
         Label::Part(name) => name == "keyword defaults",
-        Label::Index(_) => false,
+        other => unsafe { is_attribute(other, b"pytestmark") },
     };
     walk.graph.reaching(may_change, &is_quiet)
+}
+
+unsafe fn is_signature(walk: &Walk, node: usize) -> bool {
+    match walk.work[node] {
+        Work::Object(object) => walk
+            .names
+            .is_named((*object).kind, b"inspect", b"Signature"),
+        _ => false,
+    }
+}
+
+/// The dict of the parameters: nobody else has it, and the signature shows only a proxy.
+unsafe fn held_by_signature(walk: &Walk, signature: u32) -> Vec<u32> {
+    let edges = walk.graph.edges_of(signature).iter();
+    let proxies = edges.filter(|edge| unsafe { is_attribute(edge.label, b"_parameters") });
+    let held = proxies.flat_map(|edge| walk.graph.edges_of(edge.to));
+    held.map(|edge| edge.to).collect()
+}
+
+unsafe fn is_attribute(label: Label, name: &[u8]) -> bool {
+    match label {
+        Label::Attribute(text) | Label::Key(_, text) => {
+            is_text(text) && text_of(text).as_deref() == Some(name)
+        }
+        Label::Part(_) | Label::Index(_) => false,
+    }
 }
 
 /// Types in C whose instances never change.
@@ -169,18 +199,28 @@ unsafe fn is_unwatched(object: Ref, walk: &mut Walk, is_later: bool) -> bool {
     may_change && !is_of_declarations((*object).kind, walk)
 }
 
-/// Whether a class in Python is one of those whose instances say how something is meant: types,
-/// marks and fixtures.
+/// Modules of the classes in Python whose instances say how something is meant: types, marks and
+/// fixtures.
+const DECLARING: [&[u8]; 4] = [
+    b"typing",
+    b"__future__",
+    b"_pytest.fixtures",
+    b"_pytest.mark.structures",
+];
+
+/// More such classes.
+const DECLARATIONS: [(&[u8], &[u8]); 4] = [
+    (b"inspect", b"Signature"),
+    (b"inspect", b"Parameter"),
+    (b"inspect", b"_ParameterKind"),
+    (b"functools", b"cached_property"),
+];
+
 unsafe fn is_of_declarations(kind: Ref, walk: &Walk) -> bool {
     let names = &walk.names;
     names.is_made_by_python(kind)
-        && names.full_name(kind).is_some_and(|(module, _)| {
-            let known: [&[u8]; 4] = [
-                b"typing",
-                b"__future__",
-                b"_pytest.fixtures",
-                b"_pytest.mark.structures",
-            ];
-            known.contains(&module.as_slice())
+        && names.full_name(kind).is_some_and(|(module, name)| {
+            let known = (module.as_slice(), name.as_slice());
+            DECLARING.contains(&known.0) || DECLARATIONS.contains(&known)
         })
 }

@@ -132,6 +132,14 @@ impl Names {
         }
     }
 
+    /// Whether `kind` is this class, made by a `class` statement.
+    pub unsafe fn is_named(&self, kind: Ref, module: &[u8], name: &[u8]) -> bool {
+        let is_it = |(in_module, found): &(Vec<u8>, Vec<u8>)| in_module == module && found == name;
+        type_name(kind) == name
+            && self.is_made_by_python(kind)
+            && self.full_name(kind).as_ref().is_some_and(is_it)
+    }
+
     /// Whether a class statement, or a call of `type`, made it: its name in C
     /// is the text of its name in Python. Types made by C code have their own.
     pub unsafe fn is_made_by_python(&self, kind: Ref) -> bool {

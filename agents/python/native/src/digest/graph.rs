@@ -63,7 +63,7 @@ pub struct Graph {
 const UNSEEN: u32 = u32::MAX;
 
 impl Graph {
-    fn edges_of(&self, node: u32) -> &[Edge] {
+    pub fn edges_of(&self, node: u32) -> &[Edge] {
         &self.edges[self.nodes[node as usize].edges.clone()]
     }
 
