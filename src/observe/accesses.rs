@@ -194,7 +194,9 @@ fn parts(run: &Run<'_>) -> Vec<bool> {
         let found_all = between.map(|(number, _)| *number).min();
         for (number, scope) in &trace.scopes {
             let is_one = match scope.kind {
-                ScopeKind::Fixture | ScopeKind::Cache | ScopeKind::Child => true,
+                ScopeKind::Fixture | ScopeKind::Cache | ScopeKind::Property | ScopeKind::Child => {
+                    true
+                }
                 ScopeKind::Import => found_all.is_some_and(|end| *number > end),
                 ScopeKind::Session | ScopeKind::Collect | ScopeKind::Test => false,
             };

@@ -61,6 +61,9 @@ pub(crate) struct Graph {
     /// What is no time of its own, but runs when who needs it does: a function behind a cache,
     /// the tear-down of a fixture.
     pub with_callers: FxHashSet<NodeId>,
+    /// Those of `with_callers` of which others get the results by state, or by way of a cache:
+    /// properties that objects keep.
+    pub of_objects: FxHashSet<NodeId>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
     /// Where a test found nothing, and later another one wrote a file or made a folder, or it
@@ -83,6 +86,7 @@ enum SharedKey {
     Import(BString),
     Collect(BString),
     Cache(BString, Option<String>),
+    Property(BString, Option<String>),
 }
 
 impl Graph {
@@ -216,6 +220,7 @@ impl<'a> Building<'a> {
                 changed_elsewhere: FxHashSet::default(),
                 times: FxHashMap::default(),
                 with_callers: FxHashSet::default(),
+                of_objects: FxHashSet::default(),
                 variables: variables(traces),
                 filled: filled(traces),
                 places: vec![FxHashMap::default(); traces.len()],
@@ -232,6 +237,10 @@ impl<'a> Building<'a> {
             }
             let key = match scope.kind {
                 ScopeKind::Cache => Some(SharedKey::Cache(scope.name.clone(), scope.extra.clone())),
+                ScopeKind::Property => {
+                    let key = (scope.name.clone(), scope.extra.clone());
+                    Some(SharedKey::Property(key.0, key.1))
+                }
                 _ if !in_test_process => None,
                 ScopeKind::Session if *number == 0 => Some(SharedKey::Session),
                 ScopeKind::Session => Some(SharedKey::BetweenTests),
@@ -345,8 +354,11 @@ impl<'a> Building<'a> {
             };
             let is_tear_down = scope.extra.as_deref() == Some(TEAR_DOWN);
             let until = match (scope.kind, found_all) {
-                (ScopeKind::Cache, _) => {
+                (ScopeKind::Cache | ScopeKind::Property, _) => {
                     self.graph.with_callers.insert(node);
+                    if scope.kind == ScopeKind::Property {
+                        self.graph.of_objects.insert(node);
+                    }
                     continue;
                 }
                 (ScopeKind::Fixture, _) if is_tear_down => {

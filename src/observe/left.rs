@@ -93,6 +93,7 @@ impl Closing<'_> {
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
+        self.note_needed_by_others(at, prefix);
         for cells in self.observed.left.values_mut() {
             cells.sort();
             cells.dedup_by(|later, kept| {
@@ -104,6 +105,23 @@ impl Closing<'_> {
                 }
                 is_twice
             });
+        }
+    }
+
+    /// Tests also leave what is no cell: values of fixtures and caches, parameters that are shared,
+    /// files. Whoever meets that needs their code.
+    fn note_needed_by_others(&mut self, at: usize, prefix: &str) {
+        let graph = &self.run.graph;
+        let edges = graph.nodes.iter().flat_map(|node| &node.edges);
+        let needed: FxHashSet<NodeId> = edges.copied().collect();
+        for begin in &self.run.traces[at].begins {
+            let node = graph.node_of(at, begin.scope);
+            if node.is_some_and(|node| needed.contains(&node)) {
+                let test = format!("{prefix}{}", begin.test);
+                let made = self.observed.made.entry(test.clone());
+                made.or_default();
+                self.observed.left.entry(test).or_default();
+            }
         }
     }
 
@@ -173,14 +191,18 @@ impl Closing<'_> {
         }))
     }
 
-    /// Whether a node ran, or could run, after all tests were found.
-    fn is_of_tests(&self, node: NodeId) -> bool {
+    /// Whether a node ran, or could run, in the turn of another test than the one that needs it.
+    pub(super) fn is_of_tests(&self, node: NodeId) -> bool {
+        if self.changes.contains(&node) {
+            // It leads to who made the change.
+            return false;
+        }
         let graph = &self.run.graph;
         let span = |node| graph.times.get(&node);
         let found = span(SESSION).map(|session| session.last);
         match (found, span(node)) {
             (Some(found), Some(span)) => span.last > found,
-            _ => true,
+            _ => !graph.of_objects.contains(&node),
         }
     }
 }

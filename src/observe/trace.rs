@@ -151,6 +151,8 @@ pub enum ScopeKind {
     Collect,
     Fixture,
     Cache,
+    /// What a property ran that its object then keeps.
+    Property,
     Test,
     Child,
 }

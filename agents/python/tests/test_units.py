@@ -317,12 +317,8 @@ def test_caches(project):
         @functools.lru_cache(maxsize=None)
         def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
         class Thing:
-            @functools.cached_property
-            def value(self): return self.compute()
-            def compute(self): return 1
             @functools.lru_cache()
-            def method(self): return self.compute()
-        THING = Thing()
+            def method(self): return 1
     """)
     project.write("test_it.py", """
         import inspect, pickle, library
@@ -331,8 +327,6 @@ def test_caches(project):
             assert library.cached(1) == 1
             assert library.cached.cache_info().hits == 1
         def test_never(): pass
-        def test_property(): assert library.THING.value == 1
-        def test_property_again(): assert library.THING.value == 1
         def test_looks():
             assert library.cached.__name__ == "cached" and library.cached.__doc__ == "Doc."
             assert library.cached.__wrapped__.__code__.co_name == "cached"
@@ -345,8 +339,46 @@ def test_caches(project):
     for test in ("test_first", "test_second"):
         assert {"library.py:cached", "library.py:inner", "library.py:deep"} <= run.code(test)
     assert "library.py:inner" not in run.code("test_never")
-    for test in ("test_property", "test_property_again"):
-        assert {"library.py:value", "library.py:compute"} <= run.code(test)
+
+
+def test_properties(project):
+    project.write("library.py", """
+        import functools
+        class Thing:
+            @functools.cached_property
+            def own(self): return self.once()
+            def once(self): return 1
+            @functools.cached_property
+            def kept(self): return self.hidden()
+            def hidden(self): return 1
+            @functools.cached_property
+            def stated(self): return self.named()
+            def named(self): return 1
+        THING = Thing()
+        def keep():
+            thing = Thing()
+            while True: yield thing
+        KEPT = keep()
+        def lost():
+            thing = Thing()
+            thing.itself = thing
+            return thing
+    """)
+    project.write("test_it.py", """
+        import library
+        def test_own(): assert library.Thing().own == 1
+        def test_lost(): assert library.lost().own == 1
+        def test_kept(): assert next(library.KEPT).kept == 1
+        def test_stated(): assert library.THING.stated == 1
+        def test_never(): pass
+    """)
+    run = project.pytest("test_it.py")
+    assert {"library.py:own", "library.py:once"} <= run.code("test_own") & run.code("test_lost")
+    assert {"library.py:kept", "library.py:hidden"} <= run.code("test_never")
+    assert {"library.py:stated", "library.py:named"} <= run.code("test_stated")
+    # The pure collector does not know what is garbage.
+    others = run.code("test_never") - {"library.py:own", "library.py:once"}
+    assert not {"library.py:stated", "library.py:named"} & others
 
 
 def test_source_text_that_a_test_reads(project):

@@ -299,6 +299,7 @@ fn scope_kind(word: &str) -> Result<ScopeKind> {
         "collect" => ScopeKind::Collect,
         "fixture" => ScopeKind::Fixture,
         "cache" => ScopeKind::Cache,
+        "property" => ScopeKind::Property,
         "test" => ScopeKind::Test,
         "child" => ScopeKind::Child,
         other => bail!("unknown kind of scope `{other}`: written by a newer agent"),

@@ -4,7 +4,7 @@ use crate::harness::*;
 
 cases!(
     caches, forward_references;
-    version_sensitive: cached_properties,
+    version_sensitive: cached_properties, kept_properties,
 );
 
 const CACHES: &str = r#"
@@ -294,6 +294,101 @@ def test_none():
             ],
         ),
     )
+}
+
+/// Where an object can be that keeps a property, with nobody watching: what `get` is.
+const KEEPERS: [(&str, &str); 15] = [
+    (
+        "dunder",
+        "__kept__ = Client()\ndef get():\n    return __kept__",
+    ),
+    (
+        "local",
+        "LOCAL = threading.local()\nLOCAL.kept = Client()\ndef get():\n    return LOCAL.kept",
+    ),
+    (
+        "context",
+        "V = contextvars.ContextVar('v', default=Client())\ndef get():\n    return V.get()",
+    ),
+    (
+        "generator",
+        "def keep():\n    kept = Client()\n    while True:\n        yield kept\n\
+         K = keep()\ndef get():\n    return next(K)",
+    ),
+    (
+        "generator_in_turn",
+        "def keep():\n    kept = yield\n    while True:\n        yield kept\n\
+         K = keep()\nnext(K)\ndef get():\n    return K.send(Client())",
+    ),
+    (
+        "closure",
+        "def make():\n    kept = Client()\n    return lambda: kept\nget = make()",
+    ),
+    (
+        "cycle",
+        "K = itertools.cycle([Client()])\ndef get():\n    return next(K)",
+    ),
+    (
+        "partial",
+        "get = functools.partial(operator.pos, Client())\nClient.__pos__ = lambda self: self",
+    ),
+    ("method", "get = Client().itself"),
+    (
+        "text",
+        "class Text(Client, str):\n    pass\nK = Text('k')\ndef get():\n    return K",
+    ),
+    (
+        "enumeration",
+        "class E(Client, enum.Enum):\n    K = 1\ndef get():\n    return E.K",
+    ),
+    (
+        "weakly",
+        "K = weakref.WeakValueDictionary()\ndef make():\n    kept = Client()\n    \
+         kept.me = kept\n    K[1] = kept\n    return kept\ndef get():\n    \
+         return K.get(1) or make()",
+    ),
+    (
+        "reference",
+        "K = []\ndef make():\n    kept = Client()\n    kept.me = kept\n    \
+         K.append(weakref.ref(kept))\n    return kept\ndef get():\n    \
+         return K and K[0]() or make()",
+    ),
+    (
+        "subclass",
+        "class Late(Client):\n    pass\nK = iter([Late()] * 2)\ndef get():\n    \
+         return next(K)",
+    ),
+    (
+        "exception",
+        "try:\n    raise ValueError(Client())\nexcept ValueError as error:\n    \
+         K = error\ndef get():\n    return K.args[0]",
+    ),
+];
+
+/// Whoever gets at such an object depends on what filled it.
+fn kept_properties() -> Case {
+    let mut files = String::new();
+    let (mut edits, mut tests) = (Vec::new(), Vec::new());
+    for (name, get) in KEEPERS {
+        files += &format!(
+            "-- at_{name}.py --\nimport contextvars, enum, functools, itertools, operator\n\
+             import threading, weakref\n\n\nclass Client:\n    @functools.cached_property\n    \
+             def token(self):\n        return login()\n\n    def itself(self):\n        \
+             return self\n\n\ndef login():\n    return 1\n\n\n{get}\n\
+             -- test_{name}.py --\nimport at_{name}\n\n\ndef test_first():\n    \
+             assert at_{name}.get().token == 1\n\n\ndef test_second():\n    \
+             assert at_{name}.get().token == 1\n"
+        );
+        edits.push(replace(
+            &format!("at_{name}.py"),
+            "login():\n    return 1",
+            "login():\n    return 2",
+        ));
+        for test in ["first", "second"] {
+            tests.push(&*format!("! test_{name}.py::test_{test}").leak());
+        }
+    }
+    Case::new(files).edit("of what objects keep", edits, Expect::AtLeast(tests))
 }
 
 /// The meaning of a name in `List["Item"]` is kept for all who write the same.

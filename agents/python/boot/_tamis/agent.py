@@ -56,6 +56,8 @@ class Agent:
         # Path -> the scope that wrote it, or made the directory.
         self.written = {}
         self.made = {}
+        # Directory -> the scopes that wrote, made or removed something in it.
+        self.wrote_in = {}
         # Filled by `imports`: the scopes that found a module missing, and its name.
         self.missing_modules = []
         self.settle_missing = None
@@ -64,6 +66,7 @@ class Agent:
         self.state = None
         self.values = None
         self.reached = None
+        self.properties = None
         # Of those that tests leave.
         self.left = None
         # Filled by `order`, if tamis asks who reads and writes what.
@@ -105,9 +108,8 @@ class Agent:
             self.scopes.append(scope)
         return scope
 
-    def push(self, scope, needed=True, leaves=True):
-        """Make `scope` the current one; the previous one needs it. `leaves`: whether later tests
-        may get what it makes with nobody seeing that it is kept."""
+    def push(self, scope, needed=True):
+        """Make `scope` the current one; the previous one needs it."""
         with self.lock:
             self.absorb()
             if needed:

@@ -8,6 +8,7 @@ import functools
 import sys
 from types import MethodType
 
+from . import properties
 from .agent import guard
 
 # The extra frames of a miss. Functions that recurse through their own cache must still get as
@@ -19,24 +20,23 @@ def install(agent):
     """Replace the base of `lru_cache` and `cached_property`."""
     plain_wrapper = functools._lru_cache_wrapper
 
-    @guard
-    def scope_of(function):
-        """The scope of a cache of `function`; `None` if the function is not the project's."""
+    def found_at(function):
+        """The path and the name of `function`; `None` if it is not the project's."""
         code = getattr(function, "__code__", None)
         path = None if code is None else agent.paths.code_file(code.co_filename)
         if path is None:
             return None
-        name = getattr(function, "__qualname__", code.co_name)
-        return agent.named_scope("cache", path, name)
+        return path, getattr(function, "__qualname__", code.co_name)
+
+    @guard
+    def scope_of(function):
+        """The scope of a cache of `function`; `None` if the function is not the project's."""
+        found = found_at(function)
+        return None if found is None else agent.named_scope("cache", *found)
 
     @guard
     def enter(scope):
         return agent.push(scope)
-
-    @guard
-    def enter_property(scope):
-        # The value is in the instance. If other tests can reach that, this is a change of state.
-        return agent.push(scope, leaves=False)
 
     @guard
     def leave(token):
@@ -116,41 +116,4 @@ def install(agent):
     _lru_cache_wrapper.__module__ = "functools"
     _lru_cache_wrapper.__qualname__ = "_lru_cache_wrapper"
     functools._lru_cache_wrapper = _lru_cache_wrapper
-    _watch_properties(agent, scope_of, enter_property, leave)
-
-
-def _watch_properties(agent, scope_of, enter, leave):
-    """`cached_property`: reads of a present value are not seen. So everyone who imports the
-    module of the property needs what its misses ran."""
-    kind = functools.cached_property
-    plain = kind.__get__
-    scopes = {}
-
-    @guard
-    def find(function, key):
-        scope = scopes[key] = scope_of(function)
-        module = agent.module_scopes.get(key[2])
-        if scope is not None and module is not None:
-            module.need(scope)
-        return scope
-
-    def __get__(self, instance, owner=None):
-        __tracebackhide__ = True
-        scope = None
-        function = None if instance is None else self.func
-        code = getattr(function, "__code__", None)
-        if code is not None:
-            # Equal code objects may be in different files.
-            name = getattr(function, "__qualname__", None)
-            key = (code.co_filename, name, getattr(function, "__module__", None))
-            scope = scopes[key] if key in scopes else find(function, key)
-        if scope is None:
-            return plain(self, instance, owner)
-        token = enter(scope)
-        try:
-            return plain(self, instance, owner)
-        finally:
-            if token is not None:
-                leave(token)
-
-    kind.__get__ = __get__
+    properties.install(agent, found_at)

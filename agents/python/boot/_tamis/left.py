@@ -49,8 +49,8 @@ def install(agent):
 
     left = agent.left
 
-    def pushed(scope, needed=True, leaves=True):
-        if leaves and scope.kind in _SHARED:
+    def pushed(scope, needed=True):
+        if scope.kind in _SHARED:
             left.scope_began(scope)
         return push(scope, needed)
 

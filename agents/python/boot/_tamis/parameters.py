@@ -4,6 +4,8 @@ pytest makes these objects once, when it finds the tests. A test that changes on
 those that get it later.
 """
 
+import sys
+
 from .agent import guard
 from .state import PLAIN
 
@@ -25,11 +27,14 @@ class Parameters:
         for item in items:
             name = _function_of(item)
             self._scopes.setdefault(name)
-            found = []
-            for mark in item.iter_markers():
+            found, cells = [], set()
+            for node, mark in item.iter_markers_with_node():
                 if (id(mark), name) not in self._marks:
                     self._marks.add((id(mark), name))
-                    found += (mark.args, *mark.kwargs.values())
+                    values = (mark.args, *mark.kwargs.values())
+                    found += values
+                    if not all(map(_is_constant, values)):
+                        cells.update(self._cell_of(node))
             call = getattr(item, "callspec", None)
             if call is not None:
                 found.extend(call.params.values())
@@ -37,7 +42,16 @@ class Parameters:
             if found:
                 if self._scopes[name] is None:
                     self._scopes[name] = self.agent.new_scope("fixture", name)
-                self.agent.state.shared_by_items(self._scopes[name], found)
+                self.agent.state.shared_by_items(self._scopes[name], found, cells)
+
+    def _cell_of(self, node):
+        """The cell that holds the marks of a function or a class."""
+        marked = getattr(node, "obj", None)
+        module = sys.modules.get(getattr(marked, "__module__", None))
+        path, name = getattr(module, "__file__", None), getattr(marked, "__qualname__", None)
+        if isinstance(path, str) and isinstance(name, str):
+            name += ".pytestmark" if isinstance(marked, type) else ""
+            yield self.agent.paths.absolute(path), name
 
     def scope(self, item):
         """The scope that the test needs; `None` if there is none."""

@@ -126,6 +126,7 @@ class Session:
         if self.agent.finished:
             return
         self.agent.state.ran(None, final=True)
+        self.agent.properties.turn_ended()
         if self.agent.left is not None:
             self.agent.left.finish()
         self._tell_ended()
@@ -251,6 +252,7 @@ class Session:
             if self.order is None and not self.deselected:
                 self.collected_all(ids, True)
             self.parameters.watch(session.items)
+            self.agent.properties.turn_ended()
             if self.agent.left is not None:
                 self.agent.left.begin(ids)
             if self.order is not None:
@@ -307,7 +309,7 @@ class Session:
         name = item.nodeid
         told = encode(name)
         scope = agent.new_test(name, told, told_path)
-        test = Test(name, told, scope)
+        test = Test(name, told, scope, item)
         scope.need_all((agent.root_scope, collected))
         shared = self.parameters.scope(item)
         if shared is not None:
@@ -330,6 +332,7 @@ class Session:
         agent.pop(test.token)
         self.test = None
         agent.state.ran(test.scope)
+        agent.properties.turn_ended(test.item)
         if agent.left is not None:
             agent.left.turn_ended(test.id, test.scope)
         if agent.outside is not None:
@@ -423,8 +426,9 @@ class Test(outcomes.Reports):
 
     __test__ = False
 
-    def __init__(self, identity, told, scope):
+    def __init__(self, identity, told, scope, item):
         super().__init__()
+        self.item = item
         self.id = identity
         # The same as JSON.
         self.told = told

@@ -95,6 +95,8 @@ class State:
         # Scopes that ran since the last check in Python, in order.
         self.pending = {}
         self._calls = 0
+        # Scope of parameters and marks -> the cells that hold these as well.
+        self._cells = {}
         self._objects = {}
         self._classes = {}
         self._unnamed = {}
@@ -137,7 +139,7 @@ class State:
         self._add(module, ("module", path))
 
     def _walk_global(self, module_name, path, name, value):
-        if name[:2] == "__" and name[-2:] == "__":
+        if _is_idle(name):
             return
         if is_a(value, type):
             if getattr(value, "__module__", None) == module_name:
@@ -291,7 +293,9 @@ class State:
         code = function.__code__
         if code in _DISPATCHERS:
             return _registry(function, parent)
-        if self.agent.paths.code_file(code.co_filename) is None:
+        file = code.co_filename
+        # What a program compiles itself has no file.
+        if file[:1] != "<" and self.agent.paths.code_file(file) is None:
             return ()
         if self.native is not None:
             # What can be assigned to it.
@@ -342,8 +346,10 @@ class State:
         """The value of a fixture instance that outlives a test is known."""
         self._walk(value, ("fixture", scope))
 
-    def shared_by_items(self, scope, values):
-        """Parameters and marks: these tests can meet what others did to such an object."""
+    def shared_by_items(self, scope, values, cells):
+        """Parameters and marks: these tests can meet what others did to such an object. `cells`
+        hold such."""
+        self._cells.setdefault(scope, set()).update(cells)
         self._walk_some(scope, values)
 
     def cached(self, scope, value):
@@ -455,7 +461,7 @@ class State:
 
     def _module_changed(self, index, module, path, reported):
         for key in self._keys(index, module):
-            if not isinstance(key, str) or (key[:2] == "__" and key[-2:] == "__"):
+            if not isinstance(key, str) or _is_idle(key):
                 continue
             if key[:1] == "_" and path in self.libraries:
                 continue
@@ -480,12 +486,23 @@ class State:
 
     def _report(self, root, scopes, is_timed=True):
         if root[0] == "name":
-            self.changed[root[1:]] = is_timed and self.changed.get(root[1:], True)
+            self._has_changed(root[1:], is_timed)
+        else:
+            for cell in self._cells.get(root[1], ()):
+                self._has_changed(cell, is_timed)
         for scope in scopes:
             if root[0] == "fixture":
                 self.agent.trace.write("y", root[1].number, scope.number)
             elif scope.kind != "import" or scope.name != root[1]:
                 self.agent.trace.write("x", root[1], root[2], scope.number)
+
+    def _has_changed(self, cell, is_timed):
+        self.changed[cell] = is_timed and self.changed.get(cell, True)
+
+
+def _is_idle(name):
+    """Whether a module has this name for itself."""
+    return name[:2] == "__" and name[-2:] == "__" and name != "__all__"
 
 
 def _registry(function, parent):

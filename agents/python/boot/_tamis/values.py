@@ -267,7 +267,7 @@ class Values:
     def ended(self):
         """The numbers of the imports and collections that reach tests (of other files) by the
         values that they left, and in no other way."""
-        caches = [scope for scope in self.agent.scopes if scope.kind == "cache"]
+        caches = [scope for scope in self.agent.scopes if scope.kind in ("cache", "property")]
         doubtful = set(self.agent.doubtful)
         while True:
             # What a miss of a cache does, its callers do.

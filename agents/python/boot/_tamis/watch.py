@@ -53,6 +53,9 @@ class Watch:
         self._states.append(state)
         return index
 
+    def watches(self, value):
+        return identity(value) in self._indexes
+
     def _forget(self, former, index, reference):
         """The object died: its identity may be reused."""
         if self._indexes.get(former) == index:

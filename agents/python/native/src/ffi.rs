@@ -103,6 +103,8 @@ unsafe extern "C" {
     pub fn PyBytes_AsString(bytes: Ref) -> *mut c_char;
     pub fn PyBytes_FromStringAndSize(bytes: *const c_char, size: isize) -> Ref;
     pub fn PyBytes_Size(bytes: Ref) -> isize;
+    pub fn PyEval_GetBuiltins() -> Ref;
+    pub fn PyFunction_GetGlobals(function: Ref) -> Ref;
     pub fn PyBool_FromLong(value: c_long) -> Ref;
     pub fn PyCFunction_NewEx(def: *mut FastMethodDef, this: Ref, module: Ref) -> Ref;
     pub fn PyCapsule_GetName(capsule: Ref) -> *const c_char;
@@ -125,7 +127,6 @@ unsafe extern "C" {
     pub fn PyErr_Restore(kind: Ref, value: Ref, traceback: Ref);
     pub fn PyErr_SetString(kind: Ref, text: *const c_char);
     pub fn PyEval_EvalCode(code: Ref, globals: Ref, locals: Ref) -> Ref;
-    pub fn PyEval_GetBuiltins() -> Ref;
     pub fn PyEval_GetFrame() -> Ref;
     pub fn PyFrame_GetBack(frame: Ref) -> Ref;
     pub fn PyFrame_GetCode(frame: Ref) -> Ref;
@@ -143,6 +144,8 @@ unsafe extern "C" {
     pub fn PyInterpreterState_Main() -> *mut c_void;
     pub fn PyList_Append(list: Ref, item: Ref) -> c_int;
     pub fn PyList_New(len: isize) -> Ref;
+    pub fn PyList_GetItem(list: Ref, at: isize) -> Ref;
+    pub fn PyList_Size(list: Ref) -> isize;
     pub fn PyList_SetItem(list: Ref, at: isize, item: Ref) -> c_int;
     pub fn PyLong_AsLong(number: Ref) -> c_long;
     pub fn PyLong_AsLongLongAndOverflow(number: Ref, overflow: *mut c_int) -> i64;
@@ -247,6 +250,12 @@ pub unsafe fn word<T>(base: *const T, offset: isize) -> usize {
     *base.cast::<u8>().offset(offset).cast::<usize>()
 }
 
+/// How many references to `object` there are; a very large number if it never goes. The half of
+/// the word has the count in all versions, and the other half other things from 3.14 on.
+pub unsafe fn references(object: Ref) -> usize {
+    (*object).refcount as u32 as usize
+}
+
 /// Offsets in `PyTypeObject`: a public struct, the same in all versions.
 pub mod type_object {
     use super::{Ref, word};
@@ -261,6 +270,8 @@ pub mod type_object {
     const DESCR_GET: isize = 272;
     const DESCR_SET: isize = 280;
     const DICTOFFSET: isize = 288;
+    const DEL: isize = 376;
+    const FINALIZE: isize = 392;
 
     pub const INLINE_VALUES: usize = 1 << 2;
     pub const MANAGED_WEAKREF: usize = 1 << 3;
@@ -284,6 +295,10 @@ pub mod type_object {
     }
     pub unsafe fn weaklistoffset(kind: Ref) -> isize {
         word(kind, WEAKLISTOFFSET) as isize
+    }
+    /// Whether code runs before such an object goes.
+    pub unsafe fn has_finalizer(kind: Ref) -> bool {
+        word(kind, DEL) != 0 || word(kind, FINALIZE) != 0
     }
     pub unsafe fn dictoffset(kind: Ref) -> isize {
         word(kind, DICTOFFSET) as isize

@@ -23,6 +23,7 @@ mod frames;
 mod guards;
 mod module;
 mod monitoring;
+mod outliving;
 mod standins;
 mod trace;
 mod watch;

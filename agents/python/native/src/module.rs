@@ -5,7 +5,8 @@ use std::ptr::null_mut;
 
 use crate::ffi::*;
 use crate::{
-    attributes, audit, codes, digest, eval_frame, frames, monitoring, standins, trace, watch,
+    attributes, audit, codes, digest, eval_frame, frames, monitoring, outliving, standins, trace,
+    watch,
 };
 
 /// How code is being recorded.
@@ -327,6 +328,65 @@ unsafe extern "C" fn watch_clear(_: Ref, args: Ref) -> Ref {
     none()
 }
 
+unsafe extern "C" fn filled_add(_: Ref, args: Ref) -> Ref {
+    let (mut object, mut number): (Ref, c_int) = (null_mut(), 0);
+    let format = c"Oi:filled_add".as_ptr();
+    if !in_main() || PyArg_ParseTuple(args, format, &raw mut object, &raw mut number) == 0 {
+        return null_mut();
+    }
+    let is_noted = number >= 0 && outliving::add(object, number as u32);
+    PyBool_FromLong(c_long::from(is_noted))
+}
+
+unsafe extern "C" fn filled_take(_: Ref, args: Ref) -> Ref {
+    let mut most: c_int = 0;
+    if !in_main() || PyArg_ParseTuple(args, c"i:filled_take".as_ptr(), &raw mut most) == 0 {
+        return null_mut();
+    }
+    let (numbers, objects) = outliving::take(most.max(0) as usize);
+    if objects.is_null() {
+        return raise(PyExc_RuntimeError, c"no memory for a list");
+    }
+    let numbers = list_of(&numbers);
+    let both = match numbers.is_null() {
+        true => null_mut(),
+        false => PyTuple_Pack(2, numbers, objects),
+    };
+    for list in [numbers, objects] {
+        if !list.is_null() {
+            Py_DecRef(list);
+        }
+    }
+    both
+}
+
+unsafe extern "C" fn filled_met(_: Ref, args: Ref) -> Ref {
+    let (mut objects, mut young, mut ours): (Ref, Ref, Ref) = (null_mut(), null_mut(), null_mut());
+    let list = &raw mut PyList_Type;
+    let mut most: c_int = 0;
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            c"O!O!O!i:filled_met".as_ptr(),
+            list,
+            &raw mut objects,
+            list,
+            &raw mut young,
+            list,
+            &raw mut ours,
+            &raw mut most,
+        ) == 0
+    {
+        return null_mut();
+    }
+    list_of(&outliving::are_met(
+        objects,
+        young,
+        ours,
+        most.max(0) as usize,
+    ))
+}
+
 unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
     let (mut roots, mut places): (Ref, Ref) = (null_mut(), null_mut());
     let tuple = &raw mut PyTuple_Type;
@@ -362,7 +422,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 21]> = Global::new([
+static METHODS: Global<[MethodDef; 24]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -382,6 +442,9 @@ static METHODS: Global<[MethodDef; 21]> = Global::new([
     method(c"watch_keys", watch_keys),
     method(c"watch_held", watch_held),
     method(c"watch_clear", watch_clear),
+    method(c"filled_add", filled_add),
+    method(c"filled_take", filled_take),
+    method(c"filled_met", filled_met),
     method(c"cells", cells),
     MethodDef {
         name: std::ptr::null(),

@@ -1,0 +1,148 @@
+"""`functools.cached_property`: reads of a present value are not seen.
+
+What a miss runs, whoever read first needs. Others get the value with the object that has it. When
+the turn ends there are none if nobody can get at the object any more. If it is watched, it has
+changed, as any state does. Else everyone who imports the module of the property needs what its
+misses ran.
+"""
+
+import functools
+import gc
+import weakref
+
+from .agent import guard
+
+# So many objects are looked at in each turn, to see whether those that were filled are garbage; and
+# so many young ones, which perhaps hold them.
+_MOST = 20000
+_MOST_YOUNG = 20000
+
+
+class Properties:
+    """The properties that were read first in the turn of a test, and in which objects."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        native = getattr(agent.collector, "native", None)
+        self._filled = native or Filled()
+        # The scopes of properties that were filled in this turn, by number.
+        self._scopes = []
+        # Name of the module of a property.
+        self._modules = {}
+
+    def scope_of(self, found, module):
+        """The scope of the function of a property; `found` are the path and the name of that."""
+        if found is None:
+            return None
+        scope = self.agent.named_scope("property", *found)
+        self._modules[scope] = module
+        return scope
+
+    def filled(self, instance, scope):
+        """A value was put into `instance`."""
+        if self.agent.session is None or self.agent.trace.through:
+            # No turn ends here.
+            self._share(scope)
+        elif self._filled.filled_add(instance, len(self._scopes)):
+            self._scopes.append(scope)
+        else:
+            self._share(scope)
+
+    def turn_ended(self, item=None):
+        """Others may get at some objects now. `item` is the test whose turn it was."""
+        if not self._scopes:
+            return
+        scopes, self._scopes = self._scopes, []
+        numbers, objects = self._filled.filled_take(_MOST)
+        if objects:
+            # pytest keeps the instance that a test ran with, and its method.
+            kept = vars(item) if item is not None else {}
+            ours = [kept[name] for name in ("_instance", "_obj") if kept.get(name) is not None]
+            young = gc.get_objects(generation=0) + gc.get_objects(generation=1)
+            if len(young) <= _MOST_YOUNG:
+                young = [one for one in young if one is not item and one is not kept]
+            else:
+                young = []
+            for at in self._filled.filled_met(objects, young, ours, _MOST):
+                if not self.agent.state.weak.watches(objects[at]):
+                    self._share(scopes[numbers[at]])
+
+    def _share(self, scope):
+        agent = self.agent
+        module = agent.module_scopes.get(self._modules[scope])
+        if module is not None:
+            shared = agent.named_scope("cache", scope.name, scope.extra)
+            shared.need(scope)
+            module.need(shared)
+            if agent.left is not None:
+                agent.left.scope_began(shared)
+            if agent.trace.through:
+                agent.write_scopes()
+
+
+class Filled:
+    """Has the interface of the native helper, but does not know what is garbage."""
+
+    def __init__(self):
+        self._found = []
+
+    def filled_add(self, instance, number):
+        try:
+            self._found.append((number, weakref.ref(instance)))
+        except TypeError:
+            return False
+        return True
+
+    def filled_take(self, _):
+        found, self._found = self._found, []
+        alive = [(number, held()) for number, held in found if held() is not None]
+        return [number for number, _ in alive], [one for _, one in alive]
+
+    def filled_met(self, objects, *_):
+        return list(range(len(objects)))
+
+
+def install(agent, found_at):
+    """Watch properties; `found_at` gives path and name of a function of the project's."""
+    kind = functools.cached_property
+    plain = kind.__get__
+    scopes = {}
+    agent.properties = Properties(agent)
+
+    @guard
+    def find(function, key):
+        found = scopes[key] = agent.properties.scope_of(found_at(function), key[2])
+        return found
+
+    @guard
+    def enter(scope):
+        return agent.push(scope)
+
+    @guard
+    def leave(token):
+        agent.pop(token)
+
+    filled = guard(agent.properties.filled)
+
+    def __get__(self, instance, owner=None):
+        __tracebackhide__ = True
+        scope = None
+        function = None if instance is None else self.func
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            # Equal code objects may be in different files.
+            name = getattr(function, "__qualname__", None)
+            key = (code.co_filename, name, getattr(function, "__module__", None))
+            scope = scopes[key] if key in scopes else find(function, key)
+        if scope is None:
+            return plain(self, instance, owner)
+        token = enter(scope)
+        try:
+            value = plain(self, instance, owner)
+        finally:
+            if token is not None:
+                leave(token)
+        filled(instance, scope)
+        return value
+
+    kind.__get__ = __get__
