@@ -111,6 +111,8 @@ pub(super) struct Shared {
     pub incomplete: Option<String>,
     /// Whether it comes to changes in [`Closing::by_value`] that what is below does not.
     pub is_tied: bool,
+    /// Whether it has code that ran in the turns of other tests than the one that needs it.
+    pub is_past: bool,
 }
 
 /// The index in [`Closing::shared`] of what the session needs.
@@ -291,7 +293,12 @@ impl<'a> Closing<'a> {
             units: &own,
             searches: &searches,
         };
-        let by_itself = self.by_itself(base, part);
+        let mut by_itself = self.by_itself(base, part);
+        if let Some((_, reads)) = &mut by_itself {
+            let mut others = reached.iter().filter(|one| Some(**one) != node);
+            reads.past |=
+                self.shared[OF_BASES + base].is_past || others.any(|one| self.is_of_tests(*one));
+        }
         let inner = self.inner(at, begin, base, &reached)?;
         let row = ObservedRow {
             test,
@@ -412,12 +419,16 @@ impl<'a> Closing<'a> {
         let mut searches = self.searches(starts);
         searches.extend(on.iter().flat_map(|on| on.searches.iter()));
         let searches = Rc::new(searches);
+        let has_past = |node: &NodeId| self.is_of_tests(*node);
+        let is_past = below.is_some() && reached.iter().any(has_past)
+            || on.as_ref().is_some_and(|on| on.is_past);
         self.shared.push(Shared {
             known: Rc::new(known),
             elsewhere: Rc::new(elsewhere),
             searches: searches.clone(),
             incomplete: doubt.or_else(|| on?.incomplete),
             is_tied: reached.iter().any(|node| self.by_value.contains(node)),
+            is_past,
         });
         let nothing = Base::default();
         let base = match below {

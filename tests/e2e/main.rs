@@ -27,6 +27,7 @@ mod confirmed;
 mod console;
 mod crashes;
 mod declared;
+mod earlier;
 mod git_states;
 mod gradle;
 mod harness;

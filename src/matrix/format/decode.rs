@@ -386,7 +386,7 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
     let mut refs = 0;
     for _ in 0..prefix.counts.owns {
         let flags = reader.byte()?;
-        if flags > 15 {
+        if flags & !(7 | HAS_INNER | PAST) != 0 {
             return Err(Refusal::malformed("an own part has unknown flags"));
         }
         let sets = read_sets(prefix, reader)?;

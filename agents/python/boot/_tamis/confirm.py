@@ -43,9 +43,9 @@ class Judgement:
         return why is None
 
 
-def judge(exclusion, items, collected):
-    """The judgement of the tests among `items` that the plan names. `collected`: all tests, in
-    order; `None` if none can wait for its turn."""
+def judge(exclusion, items, collected, can_wait):
+    """The judgement of the tests among `items` that the plan names. `collected`: all items, in
+    order."""
     agent = agent_module.current
     if not exclusion.plan or agent is None or agent.broken or agent.values is None:
         return Judgement()
@@ -54,18 +54,19 @@ def judge(exclusion, items, collected):
         # The trace gets the reason with the items.
         return Judgement()
     try:
-        return _judge(agent, exclusion, items, collected)
+        return _judge(agent, exclusion, items, collected, can_wait)
     except Exception as error:
         agent.trace.write("no-values", "comparing the values failed: %r" % (error,))
         return Judgement()
 
 
-def _judge(agent, exclusion, items, collected):
+def _judge(agent, exclusion, items, collected, can_wait):
     # Imported only here: few sessions need them.
     from .differences import Plan
     from .present import Present
 
-    plan = Plan(exclusion.plan, Present(agent, agent.values))
+    names = {item.nodeid: names_of(item) for item in collected}
+    plan = Plan(exclusion.plan, Present(agent, agent.values), names)
     confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:
         test = item.nodeid
@@ -99,7 +100,7 @@ def _judge(agent, exclusion, items, collected):
             why = differs or why
         refuted[test] = why
     judgement = Judgement(confirmed, refuted)
-    if waiting and collected is not None:
+    if waiting and can_wait:
         _wait(judgement, agent, plan, items, collected, waiting)
     return judgement
 

@@ -260,9 +260,11 @@ class Differences:
 class Plan:
     """The `confirm` part of the file of `tamis select`."""
 
-    def __init__(self, content, session):
+    def __init__(self, content, session, names):
         self.content = content
         self.session = session
+        # Test -> names by which pytest reads cells for it.
+        self._names = names
         self.paths = content["paths"]
         self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
         self.asked = frozenset(content.get("asked", ()))
@@ -271,6 +273,7 @@ class Plan:
         # By number of the matrix.
         self._differences = {}
         self._readings = {}
+        self._earlier = {}
         # Cells that `meets` was asked about, and who reads them.
         self._met = {}
 
@@ -292,11 +295,26 @@ class Plan:
             return _among(sorted(differences.everywhere))
         if test in differences.items:
             return "its parameters, marks or fixtures differ"
+        if part.get("past"):
+            earlier, more = self._of_earlier(matrix)
+            if not earlier.isdisjoint(differences.items):
+                return "the parameters, marks or fixtures of an earlier test differ"
+            names = [*names, *more]
         needed = self.modules[part["modules"]]
         doubtful = needed & self.session.doubtful
         if doubtful:
             return "the import of %s did more than leave values" % min(doubtful)
         return self._readings[matrix].tell(part, file, needed, names)
+
+    def _of_earlier(self, matrix):
+        """The tests whose code others may have, and the names by which pytest reads cells for
+        these."""
+        if matrix not in self._earlier:
+            ties = self.content["matrices"][matrix].get("ties")
+            tests = self._names.keys() if ties is None else ties["left"].keys()
+            names = {name for test in tests for name in self._names.get(test, ())}
+            self._earlier[matrix] = frozenset(tests), names
+        return self._earlier[matrix]
 
     def tied(self, test):
         """What is told of a test without the earlier tests that it can meet something of; `None`

@@ -156,6 +156,8 @@ class Files:
             self.meet(producer, path)
         elif not self.is_made(path) and self.paths.place(path) != SITE:
             agent.note("dir", agent.note_links(path))
+        for writer in tuple(agent.wrote_in.get(path, ())):
+            self.meet(writer, path)
 
     def probe(self, path, kind):
         """A check for existence found `kind`."""
@@ -196,6 +198,7 @@ class Files:
             agent.written[path] = agent.top
         if agent.acts(frame):
             agent.doubtful.add(agent.top.number)
+            agent.wrote_in.setdefault(path[: path.rfind("/")], {})[agent.top] = None
             agent.trace.write("w", agent.top.number, path)
 
     # -- events -----------------------------------------------------------

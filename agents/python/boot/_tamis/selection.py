@@ -84,7 +84,7 @@ class Selection:
         can_wait = can_pass and not is_worker and self.exclusion.shard is None
         can_wait = can_wait and not config.pluginmanager.hasplugin("dsession")
         collected = [item.nodeid for item in items]
-        judgement = confirm.judge(self.exclusion, kept, collected if can_wait else None)
+        judgement = confirm.judge(self.exclusion, kept, list(items), can_wait)
         if is_worker:
             if can_pass:
                 self.at_turn = judgement

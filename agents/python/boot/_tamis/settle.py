@@ -16,6 +16,7 @@ cache filled or a module imported. And all of these must have been made in the t
 
 from .confirm import file_of, names_of
 from .left import UNKNOWN
+from .separated import separators
 
 
 class Settling:
@@ -86,8 +87,12 @@ class Settling:
             self.waiting = self.judged = frozenset()
             return
         recorded = self.recorded.get(test, {})
-        if test not in self._same:
-            self._is_moved |= self.agent.left.made.get(test, "") != self._made(test)
+        if self.agent.left.made.get(test, "") != self._made(test):
+            self._is_moved = True
+            if test in self._same:
+                # It met something else all the same.
+                self.waiting = self.judged = frozenset()
+                return
         for (path, name), value in values.items():
             cell = self.plan.session.path(path), name
             if test not in self._same:
@@ -179,9 +184,10 @@ class Settling:
         self._told = set()
 
 
-def begin(agent, plan, items, kept, waiting):
+def begin(agent, plan, collected, kept, waiting):
     """A settling of those among `waiting` tests for which it pays, and the tests that must run
-    for it beside `kept`; `None` and the reason if there is none. `items` are all, in order."""
+    for it beside `kept`; `None` and the reason if there is none. `collected` are all items, in
+    order."""
     matrices = {plan.tests[test]["matrix"] for test in waiting}
     # The nearest record comes first.
     number = min(matrices)
@@ -189,11 +195,13 @@ def begin(agent, plan, items, kept, waiting):
     if not ties:
         return None, "what earlier tests leave is not known"
     waiting = [test for test in waiting if plan.tests[test]["matrix"] == number]
+    items = [item.nodeid for item in collected]
     settling = Settling(agent, plan, ties, frozenset(waiting))
     if not settling.is_in_order(items):
         return None, "the tests are in another order"
     runs = set(kept).difference(waiting)
     needed = [test for test in items if test in settling.recorded and test not in runs]
+    needed += separators(collected, runs.union(needed), settling.waiting)
     more = [test for test in needed if test not in settling.waiting]
     # Of those that wait, these would run as well.
     saved = len(waiting) - (len(needed) - len(more))
