@@ -7,6 +7,7 @@
 mod command;
 mod confirm;
 pub(crate) mod emission;
+mod go;
 pub(crate) mod gradle;
 pub(crate) mod junit;
 pub(crate) mod jvm;
@@ -43,6 +44,7 @@ use crate::select::{Part, Selection};
 pub(crate) use confirm::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
+pub(crate) use go::{run_binary, run_go_test};
 pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Observer, Watch};
 pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
@@ -64,6 +66,7 @@ pub(crate) static ALL: &[&dyn Runner] = &[
     &maven::Maven,
     &gradle::Gradle,
     &junit::Junit,
+    &go::Go,
     &command::Command,
 ];
 
@@ -372,6 +375,7 @@ pub struct Detected {
 /// What tests are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestsOf {
+    Go,
     Jvm,
     Python,
 }

@@ -1,0 +1,114 @@
+//! The tests in the sources of a package, and the functions there that each may call.
+//!
+//! Coverage counters do not count there. A function can only be called by who names it, so what
+//! a test may call follows from names. Methods are called by whoever has a value, so these may
+//! be called by all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::plan::{Function, GoTest};
+use crate::languages::{GoFunction, GoSource};
+
+/// What was found in the sources of a package's tests.
+#[derive(Debug, Default)]
+pub(super) struct Tests {
+    /// In the order in which they run.
+    pub tests: Vec<GoTest>,
+    /// What any of them may call.
+    pub shared: Vec<Function>,
+    /// Whether there is a `TestMain`.
+    pub has_main: bool,
+}
+
+/// The function that runs around all tests.
+const MAIN: &str = "TestMain";
+
+/// What names of tests begin with, in the order in which they run.
+const KINDS: [&str; 3] = ["Test", "Fuzz", "Example"];
+
+type Files = [(PathBuf, GoSource)];
+
+/// A function: the numbers of its file and in it.
+type At = (usize, usize);
+
+impl Tests {
+    pub(super) fn find(files: &Files) -> Tests {
+        let mut by_name: BTreeMap<&str, Vec<At>> = BTreeMap::new();
+        let mut all = Vec::new();
+        for (file, (_, source)) in files.iter().enumerate() {
+            for (number, function) in source.functions.iter().enumerate() {
+                all.push((file, number));
+                if !function.is_method {
+                    by_name
+                        .entry(&function.name)
+                        .or_default()
+                        .push((file, number));
+                }
+            }
+        }
+        let of = |(file, number): At| &files[file].1.functions[number];
+        let reach = |starts: Vec<At>, known: &BTreeSet<At>| {
+            let mut reached = BTreeSet::new();
+            let mut open = starts;
+            while let Some(at) = open.pop() {
+                if known.contains(&at) || !reached.insert(at) {
+                    continue;
+                }
+                let mentioned = of(at).mentions.iter();
+                let mentioned = mentioned.filter_map(|name| by_name.get(name.as_str()));
+                open.extend(mentioned.flatten());
+            }
+            reached
+        };
+        let outside = files.iter().flat_map(|(_, source)| &source.mentions);
+        let outside = outside.filter_map(|name| by_name.get(name.as_str()));
+        let mut starts: Vec<At> = outside.flatten().copied().collect();
+        starts.extend(
+            all.iter()
+                .filter(|at| of(**at).is_method || of(**at).name == MAIN),
+        );
+        let shared = reach(starts, &BTreeSet::new());
+        let told = |at: At| Function {
+            file: files[at.0].0.clone(),
+            name: of(at).name.clone(),
+            line: of(at).lines.0,
+        };
+        let mut found = Tests {
+            has_main: all.iter().any(|at| of(*at).name == MAIN),
+            shared: shared.iter().copied().map(told).collect(),
+            tests: Vec::new(),
+        };
+        for kind in KINDS {
+            for at in &all {
+                if !is_test(of(*at), kind) {
+                    continue;
+                }
+                let mut functions: Vec<Function> = vec![told(*at)];
+                let reached = reach(vec![*at], &shared);
+                let others = reached.into_iter().filter(|other| other != at);
+                functions.extend(others.map(told));
+                found.tests.push(GoTest {
+                    name: of(*at).name.clone(),
+                    functions,
+                });
+            }
+        }
+        found
+    }
+}
+
+/// As the `go` command tells.
+fn is_test(function: &GoFunction, kind: &str) -> bool {
+    let Some(rest) = function.name.strip_prefix(kind) else {
+        return false;
+    };
+    let is_named = !rest.starts_with(char::is_lowercase);
+    let is_run = kind != "Example" || function.has_output;
+    is_named && is_run && !function.is_method && function.name != MAIN
+}
+
+/// Whether a name that a binary lists is that of a test which runs if nobody asks for others.
+pub(super) fn is_run(name: &str) -> bool {
+    KINDS.iter().any(|kind| name.starts_with(kind))
+}
