@@ -20,7 +20,10 @@ pub(crate) use closure::{Closure, Meaning, StateReaders};
 pub use facts::{Environment, Facts, Value};
 pub(crate) use facts::{Place, Probe, Read, split};
 pub(crate) use files::DIR;
-pub(crate) use go::{GoFunction, GoSource, is_test_file as is_go_test_file, trace as go_trace};
+pub(crate) use go::{
+    GoFunction, GoSource, is_part as is_part_of_go_package, is_test_file as is_go_test_file,
+    trace as go_trace,
+};
 pub(crate) use python::TOLD;
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};

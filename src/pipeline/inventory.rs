@@ -56,7 +56,9 @@ pub(super) fn unlisted(
     let known: FxHashSet<&BStr> = collection.iter().map(|id| matrix.path(*id)).collect();
     let finding = Finding::new(matrix, &collection, view);
     let mut unlisted = Unlisted::default();
+    let driver = project.config.driver;
     let paths = delta.paths.iter();
+    let paths = paths.filter(|path| driver.may_bring_tests(path.as_bstr()));
     for path in paths.filter(|path| project.may_hold_tests(path)) {
         if known.contains(path.as_bstr()) || !finding.may_hold(path.as_bstr(), delta)? {
             continue;

@@ -173,6 +173,12 @@ pub trait Runner: Sync {
         None
     }
 
+    /// Whether a file that changed can bring tests that nobody knows, or decide whether what
+    /// the tests are in can be built at all.
+    fn may_bring_tests(&self, _path: &BStr) -> bool {
+        true
+    }
+
     /// Whether its collector compares values of state, so that it can leave out tests that
     /// only these excuse.
     fn confirms(&self) -> bool {

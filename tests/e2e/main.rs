@@ -28,6 +28,7 @@ mod console;
 mod crashes;
 mod declared;
 mod git_states;
+mod go;
 mod gradle;
 mod harness;
 mod histories;

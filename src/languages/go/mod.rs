@@ -1,8 +1,9 @@
 //! Units and fingerprints of Go.
 //!
-//! - `code`: a function or method with a body, besides `init`, at its file; and its signature.
-//! - what is outside of functions: of all files of a package together, at its folder. `init`
-//!   functions belong to it, and what shows of a function without running it.
+//! - `code`: a function or method with a body, besides `init`, at its file.
+//! - `binding`: a function's signature, or a declaration that does nothing, at its file; of a type
+//!   also its methods, at the folder.
+//! - `binding` of `*.go`: the rest of all files of a package together, at its folder, with `init`.
 //! - all of a package, for tests of which it is not known what they ran.
 //!
 //! `docs/go.md` says why that is safe.
@@ -10,6 +11,7 @@
 mod syntax;
 
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -21,7 +23,7 @@ use crate::history::Entry;
 use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::{Definition, Run};
 
-use self::trace::{ALL, COLLECTOR, OUTSIDE, TESTS};
+use self::trace::{ALL, COLLECTOR, METHODS, OUTSIDE, TESTS};
 
 pub(crate) use syntax::{GoFunction, GoSource};
 
@@ -38,6 +40,9 @@ pub(crate) mod trace {
     pub(crate) const OUTSIDE: &str = "*.go";
     pub(crate) const TESTS: &str = "*_test.go";
     pub(crate) const ALL: &str = "all of *.go";
+
+    /// After the name of a type of a package, with a dot: its methods.
+    pub(crate) const METHODS: &str = ".*";
 }
 
 /// The endings of files that can be part of a package.
@@ -71,16 +76,21 @@ impl Language for Go {
     fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
         Ok(Some(match &unit.what {
             What::Code(name) if unit.path.ends_with(b".go") => code(facts, unit.path(), name)?,
+            What::Presence(name) if name.ends_with(METHODS) => methods(facts, unit.path(), name)?,
             What::Presence(name) if unit.path.ends_with(b".go") => {
                 signature(facts, unit.path(), name)?
             }
             What::Binding(name) if **name == *OUTSIDE => package(facts, unit.path(), false)?,
             What::Binding(name) if **name == *TESTS => package(facts, unit.path(), true)?,
             What::Binding(name) if **name == *ALL => all(facts, unit.path())?,
-            What::Listing => match unit.path.strip_suffix(OUTSIDE.as_bytes()) {
-                Some(folder) => parts(facts, folder.as_bstr())?,
-                None => return Ok(None),
-            },
+            What::Listing => {
+                let of = |end: &str| unit.path.strip_suffix(end.as_bytes());
+                match (of(OUTSIDE), of(TESTS)) {
+                    (Some(folder), _) => parts(facts, folder.as_bstr(), false)?,
+                    (_, Some(folder)) => parts(facts, folder.as_bstr(), true)?,
+                    _ => return Ok(None),
+                }
+            }
             _ => return Ok(None),
         }))
     }
@@ -99,21 +109,47 @@ impl Closure for Go {
             Definition::Reached { path, name } if is_of_package(name) => {
                 (path.as_bstr(), What::Binding(name.as_str().into()))
             }
-            Definition::Reached { path, name } if path.ends_with(b".go") => {
+            Definition::Reached { path, name }
+                if path.ends_with(b".go") || name.ends_with(METHODS) =>
+            {
                 (path.as_bstr(), What::Presence(name.as_str().into()))
             }
             Definition::Dir {
                 path,
                 fingerprint: None,
-            } if path.ends_with(OUTSIDE.as_bytes()) => (path.as_bstr(), What::Listing),
+            } if [OUTSIDE, TESTS]
+                .iter()
+                .any(|end| path.ends_with(end.as_bytes())) =>
+            {
+                (path.as_bstr(), What::Listing)
+            }
             _ => return Ok(None),
         };
         let unit = run.placed(what, path)?;
+        let mut units = vec![run.intern(unit.clone())];
+        if let What::Binding(name) = &unit.what {
+            for file in generated(run, unit.path(), **name == *TESTS)? {
+                units.push(run.intern(Unit::at(file, What::UntrackedFile)));
+            }
+        }
         Ok(Some(Meaning {
-            units: vec![run.intern(unit)],
+            units,
             ..Meaning::default()
         }))
     }
+}
+
+/// The sources in a folder that git ignores: no commit tells what they hold.
+fn generated(run: &Run<'_>, folder: &BStr, of_tests: bool) -> Result<Vec<BString>> {
+    let mut found = Vec::new();
+    for (name, _) in run.facts.names_on_disk(folder)?.into_iter().flatten() {
+        let path = at(folder, name.as_bstr());
+        let is_meant = name.ends_with(b".go") && is_test_file(name.as_bstr()) == of_tests;
+        if is_meant && run.facts.is_generated(path.as_bstr())? {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 fn is_of_package(name: &str) -> bool {
@@ -138,6 +174,11 @@ fn source(facts: &Facts<'_>, path: &BStr) -> Result<Option<Rc<GoSource>>> {
     Ok(source)
 }
 
+/// Whether a file of this name can be part of a package.
+pub(crate) fn is_part(name: &BStr) -> bool {
+    PARTS.iter().any(|ending| name.ends_with(ending.as_bytes()))
+}
+
 pub(crate) fn is_test_file(path: &BStr) -> bool {
     path.ends_with(b"_test.go")
 }
@@ -147,6 +188,11 @@ fn code(facts: &Facts<'_>, path: &BStr, name: &str) -> Result<Value> {
 }
 
 fn signature(facts: &Facts<'_>, path: &BStr, name: &str) -> Result<Value> {
+    if let Some(source) = source(facts, path)?
+        && let Some(one) = source.declarations.iter().find(|one| one.name == name)
+    {
+        return Ok(Value::Known(one.digest));
+    }
     function(facts, path, name, |function| function.signature)
 }
 
@@ -202,8 +248,58 @@ fn package(facts: &Facts<'_>, folder: &BStr, of_tests: bool) -> Result<Value> {
         text.push(0);
         text.extend(skeleton.0);
     }
+    // A new type has no value yet that its methods could matter to.
+    for (name, signature) in methods_of(facts, folder, of_tests, |types, of| !types.contains(of))? {
+        text.extend(name.bytes());
+        text.push(0);
+        text.extend(signature.0);
+    }
     Ok(Value::Known(Fingerprint::of_digest(
         "tamis 2026 go package 1",
+        &text,
+    )))
+}
+
+/// The methods that the sources of a package have, or those of its tests: of types that `counts`,
+/// given the types that are declared there.
+fn methods_of(
+    facts: &Facts<'_>,
+    folder: &BStr,
+    of_tests: bool,
+    counts: impl Fn(&BTreeSet<String>, &str) -> bool,
+) -> Result<BTreeMap<String, Fingerprint>> {
+    let mut found = BTreeMap::new();
+    let mut types = BTreeSet::new();
+    for name in sources(facts, folder)?.into_iter().flatten() {
+        let is_meant = is_test_file(name.as_bstr()) == of_tests;
+        let source = source(facts, at(folder, name.as_bstr()).as_bstr())?;
+        for source in source.into_iter().filter(|_| is_meant) {
+            let declared = source.declarations.iter().filter(|one| one.is_type);
+            types.extend(declared.map(|one| one.name.clone()));
+            let methods = source
+                .functions
+                .iter()
+                .filter(|function| function.is_method);
+            found.extend(methods.map(|method| (method.name.clone(), method.signature)));
+        }
+    }
+    found.retain(|name, _| counts(&types, name.split('.').next().unwrap_or_default()));
+    Ok(found)
+}
+
+/// What shows of the methods of a type without running them.
+fn methods(facts: &Facts<'_>, folder: &BStr, name: &str) -> Result<Value> {
+    let name = name.strip_suffix(METHODS).unwrap_or(name);
+    let mut text = Vec::new();
+    for of_tests in [false, true] {
+        for (name, signature) in methods_of(facts, folder, of_tests, |_, of| of == name)? {
+            text.extend(name.bytes());
+            text.push(0);
+            text.extend(signature.0);
+        }
+    }
+    Ok(Value::Known(Fingerprint::of_digest(
+        "tamis 2026 go methods 1",
         &text,
     )))
 }
@@ -222,6 +318,9 @@ fn all(facts: &Facts<'_>, folder: &BStr) -> Result<Value> {
         text.push(0);
         if let Some(source) = source(facts, at(folder, name.as_bstr()).as_bstr())? {
             text.extend(source.skeleton.0);
+            for one in &source.declarations {
+                text.extend(one.digest.0);
+            }
             for function in &source.functions {
                 text.extend(function.digest.0);
             }
@@ -233,8 +332,8 @@ fn all(facts: &Facts<'_>, folder: &BStr) -> Result<Value> {
     )))
 }
 
-/// The names of what can be part of a package, also of what git ignores.
-fn parts(facts: &Facts<'_>, folder: &BStr) -> Result<Value> {
+/// The names of what can be part of a package, or of its tests, also of what git ignores.
+fn parts(facts: &Facts<'_>, folder: &BStr, of_tests: bool) -> Result<Value> {
     if matches!(facts.environment(), Environment::Elsewhere) {
         return Ok(Value::Late);
     }
@@ -243,11 +342,11 @@ fn parts(facts: &Facts<'_>, folder: &BStr) -> Result<Value> {
     let Some(mut names) = names else {
         return Ok(Value::Known(Fingerprint::MISSING));
     };
-    names.retain(|(name, is_folder)| {
-        !is_folder && PARTS.iter().any(|ending| name.ends_with(ending.as_bytes()))
-    });
-    // New tests are told by what the tests of a package have outside of functions.
-    names.retain(|(name, _)| !is_test_file(name.as_bstr()));
+    names.retain(|(name, is_folder)| !is_folder && is_part(name.as_bstr()));
+    names.retain(|(name, _)| is_test_file(name.as_bstr()) == of_tests);
     names.sort();
     Ok(Value::Known(Fingerprint::of_listing(&names)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use bstr::ByteSlice;
 use tree_sitter::{Node, Parser};
 
 use crate::matrix::Fingerprint;
@@ -61,17 +62,45 @@ const UNIVERSE: [&str; 44] = [
     "uintptr",
 ];
 
+/// Whether a declaration of this name changes what a whole package means.
+fn is_universal(name: &str) -> bool {
+    UNIVERSE.contains(&name)
+}
+
+/// Expressions that may do more than have a value: call, receive, fail.
+const DOING: [&str; 8] = [
+    "call_expression",
+    "unary_expression",
+    "binary_expression",
+    "index_expression",
+    "slice_expression",
+    "selector_expression",
+    "type_assertion_expression",
+    "type_conversion_expression",
+];
+
 /// What a file of Go comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GoSource {
     /// The functions and methods that have a body, besides `init`, in their order.
     pub functions: Vec<GoFunction>,
-    /// Everything else, and what shows of the functions without running them.
+    pub declarations: Vec<GoDeclaration>,
+    /// Everything else.
     pub skeleton: Fingerprint,
-    /// The names in it.
+    /// The names in declarations and the rest.
     pub mentions: BTreeSet<String>,
     /// Why it is not taken apart, if so: then all of it is its skeleton.
     pub whole: Option<&'static str>,
+}
+
+/// A declaration that does nothing: a type, a constant, a variable whose value is written there.
+/// A new one means nothing to those who do not name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GoDeclaration {
+    pub name: String,
+    pub digest: Fingerprint,
+    /// Whether it is a type of its own, which can have methods.
+    pub is_type: bool,
 }
 
 /// A function or a method.
@@ -90,6 +119,8 @@ pub(crate) struct GoFunction {
     pub mentions: BTreeSet<String>,
     /// Whether it has an expected output, which makes an example a test.
     pub has_output: bool,
+    /// Whether running the tests is the last thing that it does.
+    pub ends_with_tests: bool,
 }
 
 impl GoSource {
@@ -97,6 +128,7 @@ impl GoSource {
     pub(crate) fn parse(bytes: &[u8], is_test_file: bool) -> GoSource {
         let whole = |why| GoSource {
             functions: Vec::new(),
+            declarations: Vec::new(),
             skeleton: digest(bytes),
             mentions: BTreeSet::new(),
             whole: Some(why),
@@ -129,7 +161,6 @@ fn digest(bytes: &[u8]) -> Fingerprint {
 
 /// Whether some comment may set the name and number of lines.
 fn has_line_directive(bytes: &[u8]) -> bool {
-    use bstr::ByteSlice;
     bytes.contains_str("//line ") || bytes.contains_str("/*line ")
 }
 
@@ -154,37 +185,30 @@ impl Reading<'_> {
         let mut skeleton = Sink::default();
         // What stands before a declaration can be about it.
         let mut directives = Sink::default();
-        let mut signatures: Vec<Vec<u8>> = Vec::new();
         let mut functions = Vec::new();
+        let mut declarations = Vec::new();
         for child in children {
             match child.kind() {
                 "comment" if self.counts(child) => directives.text("comment", self.text(child)),
                 "comment" => {}
                 "function_declaration" | "method_declaration" => {
-                    let name = self.name_of(child);
-                    let body = child.child_by_field_name("body");
-                    let is_apart = name.as_deref().is_some_and(|name| {
-                        let last = name.rsplit('.').next().unwrap_or(name);
-                        last != "_" && name != "init"
-                    });
                     let mut signature = std::mem::take(&mut directives);
-                    match (name, body) {
-                        (Some(name), Some(body)) if is_apart => {
-                            self.take(child, Some(body.id()), false, &mut signature);
-                            let is_method = child.kind() == "method_declaration";
-                            // Whoever has a type meets its methods without naming them. The
-                            // name of a function has another meaning for all, if it is there.
-                            if is_method || UNIVERSE.contains(&name.as_str()) {
-                                signatures.push(signature.bytes.clone());
-                            }
-                            functions.push(self.function(child, name, signature, body));
-                        }
+                    let Some((name, body)) = self.apart(child) else {
                         // It runs without being called, or is somewhere else.
-                        _ => {
-                            self.take(child, None, false, &mut signature);
-                            skeleton.add(signature);
-                        }
+                        self.take(child, None, false, &mut signature);
+                        skeleton.add(signature);
+                        continue;
+                    };
+                    self.take(child, Some(body.id()), false, &mut signature);
+                    if is_universal(&name) {
+                        skeleton.text("signature", &signature.bytes);
                     }
+                    functions.push(self.function(child, name, signature, body));
+                }
+                "const_declaration" | "type_declaration" | "var_declaration"
+                    if directives.bytes.is_empty() =>
+                {
+                    self.declared(child, &mut declarations, &mut skeleton);
                 }
                 _ => {
                     skeleton.add(std::mem::take(&mut directives));
@@ -193,17 +217,94 @@ impl Reading<'_> {
             }
         }
         skeleton.add(directives);
-        // Where functions stand is of no importance.
-        signatures.sort();
-        for signature in signatures {
-            skeleton.text("signature", &signature);
-        }
         GoSource {
             functions,
+            declarations,
             skeleton: digest(&skeleton.bytes),
             mentions: skeleton.names,
             whole: None,
         }
+    }
+
+    /// The name and the body of a function that only runs if it is called.
+    fn apart<'t>(&self, child: Node<'t>) -> Option<(String, Node<'t>)> {
+        let name = self.name_of(child)?;
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        let is_apart = last != "_" && name != "init";
+        Some((name, child.child_by_field_name("body")?)).filter(|_| is_apart)
+    }
+
+    /// Takes a declaration apart, if no part of it does anything.
+    fn declared(
+        &self,
+        declaration: Node<'_>,
+        declarations: &mut Vec<GoDeclaration>,
+        skeleton: &mut Sink,
+    ) {
+        let mut parts = Vec::new();
+        let mut open = vec![declaration];
+        while let Some(node) = open.pop() {
+            let mut cursor = node.walk();
+            for child in node.named_children(&mut cursor) {
+                match child.kind() {
+                    "var_spec_list" => open.push(child),
+                    "comment" if !self.counts(child) => {}
+                    _ => parts.push(child),
+                }
+            }
+        }
+        let is_constant = declaration.kind() == "const_declaration";
+        let taken = parts.iter().map(|part| self.part(*part, is_constant));
+        let taken: Option<Vec<(GoDeclaration, Sink)>> = taken.collect();
+        let Some(mut taken) = taken.filter(|taken| !taken.is_empty()) else {
+            return self.take(declaration, None, false, skeleton);
+        };
+        // What a constant is can follow from its place among others.
+        let follows = |part: &Node<'_>| {
+            let value = part.child_by_field_name("value");
+            value.is_none_or(|value| self.text(value).contains_str("iota"))
+        };
+        if is_constant && parts.iter().any(follows) {
+            let mut whole = Sink::default();
+            self.take(declaration, None, false, &mut whole);
+            for (one, _) in &mut taken {
+                one.digest = digest(&whole.bytes);
+            }
+        }
+        for (one, mut sink) in taken {
+            skeleton.names.append(&mut sink.names);
+            declarations.push(one);
+        }
+    }
+
+    /// One name and what it stands for; `None` if it does something, or is several.
+    fn part(&self, part: Node<'_>, is_constant: bool) -> Option<(GoDeclaration, Sink)> {
+        let mut cursor = part.walk();
+        let mut names = part.children_by_field_name("name", &mut cursor);
+        let name = self.words(names.next()?)?;
+        if names.next().is_some() || name == "_" || is_universal(&name) {
+            return None;
+        }
+        let value = part.child_by_field_name("value").filter(|_| !is_constant);
+        let mut open: Vec<Node<'_>> = value.into_iter().collect();
+        while let Some(node) = open.pop() {
+            if DOING.contains(&node.kind()) {
+                return None;
+            }
+            // What a function in it does, it does when it is called.
+            if node.kind() != "func_literal" {
+                let mut cursor = node.walk();
+                open.extend(node.children(&mut cursor));
+            }
+        }
+        let mut sink = Sink::default();
+        self.take(part, None, false, &mut sink);
+        let declaration = GoDeclaration {
+            name,
+            digest: digest(&sink.bytes),
+            is_type: part.kind() == "type_spec",
+        };
+        Some((declaration, sink))
     }
 
     fn function(&self, node: Node<'_>, name: String, mut sink: Sink, body: Node<'_>) -> GoFunction {
@@ -222,6 +323,7 @@ impl Reading<'_> {
             signature,
             mentions: sink.names,
             has_output: is_example && self.has_output(body),
+            ends_with_tests: self.is_test_file && self.ends_with_tests(body),
         }
     }
 
@@ -327,8 +429,28 @@ impl Reading<'_> {
     }
 
     fn imports_c(&self, node: Node<'_>) -> bool {
-        use bstr::ByteSlice;
         node.kind() == "import_declaration" && self.text(node).contains_str("\"C\"")
+    }
+
+    /// `m.Run()` or `os.Exit(m.Run())`, with nothing that was put off until then.
+    fn ends_with_tests(&self, body: Node<'_>) -> bool {
+        let text = self.text(body);
+        let text: Vec<u8> = text
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .collect();
+        let Some(text) = text.strip_suffix(b"}") else {
+            return false;
+        };
+        let ends = [
+            b"{m.Run()".as_slice(),
+            b"{os.Exit(m.Run())",
+            b";m.Run()",
+            b"os.Exit(m.Run())",
+        ];
+        let is_last = ends.iter().any(|end| text.ends_with(end));
+        is_last && !text.contains_str("defer")
     }
 
     /// As the `go` command decides: the last comment of the body begins so.

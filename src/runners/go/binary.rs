@@ -94,7 +94,7 @@ impl Binary<'_> {
         let mut has_failed = false;
         let mut meta = None;
         for (number, test) in tests.iter().enumerate() {
-            let id = self.id(&test.name);
+            let id = self.package.id(&test.name);
             let is_over = was_interrupted() || has_failed && self.has_flag("failfast");
             let may_stay = self.plan.left_out.contains(&id) && !disturbed;
             if is_over || may_stay {
@@ -128,7 +128,10 @@ impl Binary<'_> {
     /// Tests with something around all of them run together.
     fn run_group(&self, out: &mut dyn Write) -> Result<i32> {
         let tests = &self.package.tests;
-        let ids: Vec<String> = tests.iter().map(|test| self.id(&test.name)).collect();
+        let ids: Vec<String> = tests
+            .iter()
+            .map(|test| self.package.id(&test.name))
+            .collect();
         if ids.iter().all(|id| self.plan.left_out.contains(id)) {
             rows::write(self, &self.name, &[], &ids, None)?;
             output::nothing_ran(out)?;
@@ -136,8 +139,9 @@ impl Binary<'_> {
         }
         let mut meta = None;
         let mut ran = self.start(0, None, &mut meta)?;
-        // What comes after the tests is not counted.
-        ran.functions = None;
+        if self.package.goes_on {
+            ran.functions = None;
+        }
         out.write_all(&ran.told.whole)?;
         out.flush()?;
         self.forget_own(&mut ran.traced.seen);
@@ -152,10 +156,6 @@ impl Binary<'_> {
         });
         rows::write(self, &self.name, &[row], &[], meta.as_ref())?;
         Ok(status)
-    }
-
-    pub(super) fn id(&self, test: &str) -> String {
-        format!("{}.{test}", self.package.import_path)
     }
 
     /// The tests, as the binary itself lists them.

@@ -241,3 +241,86 @@ fn files(folder: &Path, start: &str) -> Result<Vec<std::path::PathBuf>> {
     files.sort();
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Vec<u8> {
+        [&[text.len() as u8], text.as_bytes()].concat()
+    }
+
+    /// One package with two functions, as the runtime writes it.
+    fn meta() -> Vec<u8> {
+        let strings = [vec![3], text("p/a.go"), text("F"), text("G")].concat();
+        let table = PACKAGE_HEADER + 8;
+        // Units, name, file; lines and columns of the unit; whether it has no name.
+        let first = [1, 1, 0, 7, 1, 9, 2, 1, 0];
+        let second = [0, 2, 0, 0];
+        let mut package = vec![0; PACKAGE_HEADER - 4];
+        package.extend(2_u32.to_le_bytes());
+        let at = (table + strings.len()) as u32;
+        package.extend(at.to_le_bytes());
+        package.extend((at + first.len() as u32).to_le_bytes());
+        package.extend(strings);
+        package.extend(first);
+        package.extend(second);
+        let mut file = META.to_vec();
+        file.extend(VERSION.to_le_bytes());
+        file.extend(0_u64.to_le_bytes());
+        file.extend(1_u64.to_le_bytes());
+        file.resize(META_HEADER, 0);
+        file.extend((META_HEADER as u64 + 16).to_le_bytes());
+        file.extend((package.len() as u64).to_le_bytes());
+        file.extend(package);
+        file
+    }
+
+    fn counters() -> Vec<u8> {
+        let mut file = COUNTERS.to_vec();
+        file.extend(VERSION.to_le_bytes());
+        file.extend([0; 16]);
+        file.extend([2, 0]);
+        file.extend([0; 6]);
+        file.extend(2_u64.to_le_bytes());
+        file.extend(1_u32.to_le_bytes());
+        file.extend(1_u32.to_le_bytes());
+        file.extend([0; 4]);
+        file.extend([2, 0, 1, 0, 1]);
+        file.extend([1, 0, 0, 0]);
+        file.extend(COUNTERS);
+        file.extend([0; 4]);
+        file.extend(1_u32.to_le_bytes());
+        file.extend([0; 4]);
+        file
+    }
+
+    #[test]
+    fn what_ran_is_read() {
+        let meta = Meta::parse(&meta()).unwrap();
+        let lines: Vec<u32> = meta.functions().map(|function| function.line).collect();
+        assert_eq!(lines, [7, 0]);
+        assert_eq!(meta.function((0, 0)).unwrap().file, "p/a.go");
+        assert_eq!(meta.function((1, 0)), None);
+        let mut counts = Counts::default();
+        counts.add(&counters()).unwrap();
+        assert_eq!(counts.ran, BTreeSet::from([(0, 1)]));
+    }
+
+    #[test]
+    fn damaged_files_are_errors_or_read() {
+        let (meta, counters) = (meta(), counters());
+        for at in 0..meta.len() {
+            assert!(Meta::parse(&meta[..at]).is_err(), "{at}");
+            let mut other = meta.clone();
+            other[at] ^= 0xff;
+            let _ = Meta::parse(&other);
+        }
+        for at in 0..counters.len() {
+            assert!(Counts::default().add(&counters[..at]).is_err(), "{at}");
+            let mut other = counters.clone();
+            other[at] ^= 0xff;
+            let _ = Counts::default().add(&other);
+        }
+    }
+}

@@ -22,6 +22,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use bstr::{BStr, ByteSlice};
 
 use super::command::OfThisProcess;
 use super::emission::read_exclusions;
@@ -31,6 +32,7 @@ use super::{
 };
 use crate::check::Check;
 use crate::error::Error;
+use crate::languages::is_part_of_go_package;
 use crate::matrix::Fingerprint;
 use crate::observe::Observations;
 use crate::run::RunPlan;
@@ -140,6 +142,12 @@ impl Runner for Go {
             definitions.insert(work::SETTINGS.to_owned(), print(settings.text()));
         }
         Some(Box::new(OfThisProcess { definitions }))
+    }
+
+    fn may_bring_tests(&self, path: &BStr) -> bool {
+        let name = path.rsplit_str("/").next().unwrap_or(path);
+        let is_of_module = [MODULE, WORKSPACE].iter().any(|one| name == one.as_bytes());
+        is_of_module || is_part_of_go_package(name.as_bstr())
     }
 
     /// The processes before the binaries have told everything.

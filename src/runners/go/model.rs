@@ -25,7 +25,16 @@ impl Survey<'_> {
     /// # Errors
     /// If a source cannot be read.
     pub(super) fn packages(&self) -> Result<Packages> {
-        let mut found = Packages::default();
+        let mut found = Packages {
+            asked: self.asked().map(|one| one.import_path.clone()).collect(),
+            untested: self
+                .asked()
+                .filter(|one| one.tests().next().is_none())
+                .map(|one| one.import_path.clone())
+                .collect(),
+            modules: self.modules(),
+            ..Packages::default()
+        };
         for package in self.tested() {
             let tested = self.package(package, &mut found.sources)?;
             found.by_folder.insert(package.dir.clone(), tested);
@@ -34,7 +43,7 @@ impl Survey<'_> {
     }
 
     /// The modules of the work tree.
-    pub(super) fn modules(&self) -> BTreeSet<String> {
+    fn modules(&self) -> BTreeSet<String> {
         let modules = self.listed.values().filter_map(|one| one.module.as_ref());
         let main = modules.filter(|module| module.main);
         main.map(|module| module.path.clone()).collect()
@@ -42,9 +51,16 @@ impl Survey<'_> {
 
     /// The packages that were asked for and have tests.
     fn tested(&self) -> impl Iterator<Item = &Package> {
+        let asked = self.asked();
+        asked.filter(|package| package.tests().next().is_some())
+    }
+
+    /// The packages that were asked for.
+    fn asked(&self) -> impl Iterator<Item = &Package> {
         self.listed.values().filter(|package| {
-            let is_asked_for = !package.dep_only && package.for_test.is_empty();
-            is_asked_for && package.tests().next().is_some()
+            let mut files = package.go_files.iter();
+            let is_made_up = files.any(|file| file.ends_with("_testmain.go"));
+            !package.dep_only && package.for_test.is_empty() && !is_made_up
         })
     }
 
@@ -76,11 +92,26 @@ impl Survey<'_> {
             let source = GoSource::parse(&crate::disk::read_named(&path)?, true);
             files.push((path, source));
         }
+        for (path, source) in &files {
+            // A function of tests counts for those that can name it.
+            let declared = Source {
+                names: source
+                    .declarations
+                    .iter()
+                    .map(|one| one.name.clone())
+                    .collect(),
+                ..named(path, source)
+            };
+            names(dir, &declared, &mut tested.needs);
+        }
+        tested.may_have_more = files.iter().any(|(_, source)| source.whole.is_some());
         let found = Tests::find(&files);
         tested.is_group = found.has_main;
+        tested.goes_on = found.goes_on;
         tested.tests = found.tests;
         tested.shared = found.shared;
         tested.needs.insert(Need::OutsideOfTests(dir.clone()));
+        tested.needs.insert(Need::TestParts(dir.clone()));
         let embedded = package.test_embed_files.iter();
         for name in embedded.chain(&package.x_test_embed_files) {
             tested.needs.insert(Need::File(dir.join(name)));
@@ -143,12 +174,7 @@ impl Survey<'_> {
                 sources.insert(key.clone(), parse(&path)?);
             }
             tested.sources.push(key.clone());
-            for (function, _, _) in &sources[&key].functions {
-                if !function.contains('.') {
-                    let need = Need::Signature(path.clone(), function.clone());
-                    tested.needs.insert(need);
-                }
-            }
+            names(&part.dir, &sources[&key], &mut tested.needs);
         }
         Ok(())
     }
@@ -177,8 +203,7 @@ impl Survey<'_> {
         }
         match self.settings.get("GOWORK") {
             "" => {
-                let above = self.cwd.ancestors();
-                for folder in above.take_while(|folder| folder.starts_with(self.root)) {
+                for folder in self.cwd.ancestors() {
                     need(folder.join("go.work"));
                 }
             }
@@ -216,13 +241,43 @@ fn parse(path: &Path) -> Result<Source> {
         &crate::disk::read_named(path)?,
         is_go_test_file(bytes.as_bstr()),
     );
-    let functions = source.functions.into_iter();
-    Ok(Source {
+    Ok(named(path, &source))
+}
+
+fn named(path: &Path, source: &GoSource) -> Source {
+    let functions = source.functions.iter();
+    let callable = functions.clone().filter(|function| !function.is_method);
+    let declared = source.declarations.iter();
+    let types = declared.clone().filter(|one| one.is_type);
+    let callable = callable.map(|function| function.name.clone());
+    Source {
         path: path.to_owned(),
-        functions: functions
-            .map(|function| (function.name, function.lines.0, function.lines.1))
+        names: callable
+            .chain(declared.map(|one| one.name.clone()))
             .collect(),
-    })
+        types: types.map(|one| one.name.clone()).collect(),
+        functions: functions
+            .map(|function| (function.name.clone(), function.lines.0, function.lines.1))
+            .collect(),
+    }
+}
+
+/// Everything that a source declares: who names it may depend on it.
+fn names(folder: &Path, source: &Source, needs: &mut BTreeSet<Need>) {
+    let path = &source.path;
+    needs.extend(
+        source
+            .names
+            .iter()
+            .map(|name| Need::Name(path.clone(), name.clone())),
+    );
+    let folder = folder.to_owned();
+    needs.extend(
+        source
+            .types
+            .iter()
+            .map(|name| Need::Methods(folder.clone(), name.clone())),
+    );
 }
 
 /// What decides which files are embedded: of patterns that can come to others, the folders.

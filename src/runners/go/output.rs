@@ -86,3 +86,46 @@ pub(super) fn failed(text: &[u8]) -> BTreeSet<String> {
     });
     names.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_taken_away() {
+        let of = |text: &str| {
+            let told = read(text.as_bytes().to_vec());
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+            (text(told.text), text(told.whole), told.has_failed)
+        };
+        let expected =
+            |text: &str, whole: &str, failed| (text.to_owned(), whole.to_owned(), failed);
+        assert_eq!(
+            of("x\nPASS\ncoverage: 3.1% of statements in p\n"),
+            expected("x\n", "x\nPASS\n", false)
+        );
+        assert_eq!(
+            of("no line end PASS\n"),
+            expected("no line end ", "no line end PASS\n", false)
+        );
+        assert_eq!(
+            of("\u{16}--- FAIL: TestA (0.00s)\n\u{16}FAIL\ncoverage: 1%\n").0,
+            "\u{16}--- FAIL: TestA (0.00s)\n"
+        );
+        assert!(of("FAIL\n").2);
+        assert_eq!(
+            of("panic: x\n"),
+            expected("panic: x\n", "panic: x\n", false)
+        );
+        assert_eq!(of("").0, "");
+    }
+
+    #[test]
+    fn those_that_failed_are_named() {
+        let text = b"\x16--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/sub (0.00s)\n--- FAIL: TestB (1s)\n--- PASS: TestC (0s)\n";
+        assert_eq!(
+            failed(text),
+            BTreeSet::from(["TestA".to_owned(), "TestB".to_owned()])
+        );
+    }
+}

@@ -33,6 +33,10 @@ pub(super) struct Packages {
     /// The sources with functions that are counted, by import path and file name, as coverage
     /// counters name them.
     pub sources: BTreeMap<String, Source>,
+    /// The packages that were asked for, by import path.
+    pub asked: BTreeSet<String>,
+    /// Those of them that have no tests.
+    pub untested: BTreeSet<String>,
     /// The modules whose functions are counted.
     pub modules: BTreeSet<String>,
     /// What decides results besides files: kind, name, fingerprint.
@@ -47,6 +51,8 @@ pub(super) struct TestPackage {
     pub tests: Vec<GoTest>,
     /// Whether a function runs around all tests, so that these are one group.
     pub is_group: bool,
+    /// Whether something comes after these, which no counter tells.
+    pub goes_on: bool,
     /// The folders of the packages of the work tree that are part of its test binary, and whose
     /// functions are counted.
     pub linked: Vec<PathBuf>,
@@ -58,6 +64,15 @@ pub(super) struct TestPackage {
     pub shared: Vec<Function>,
     /// Why its tests have to run every time, if so.
     pub doubt: Option<String>,
+    /// Whether it may have tests that were not found.
+    pub may_have_more: bool,
+}
+
+impl TestPackage {
+    /// How people and stores call a test.
+    pub(super) fn id(&self, test: &str) -> String {
+        format!("{}.{test}", self.import_path)
+    }
 }
 
 /// Something that tests need.
@@ -68,13 +83,16 @@ pub(super) enum Need {
     Missing(PathBuf),
     /// The names in a folder.
     Names(PathBuf),
-    /// Which files a package may have.
+    /// Which files a package may have, and its tests.
     Parts(PathBuf),
+    TestParts(PathBuf),
     /// What the sources of a package have outside of functions; or its tests.
     Outside(PathBuf),
     OutsideOfTests(PathBuf),
-    /// What shows of a function.
-    Signature(PathBuf, String),
+    /// What shows of a function, or a declaration.
+    Name(PathBuf, String),
+    /// The methods of a type of the package in this folder.
+    Methods(PathBuf, String),
 }
 
 /// A test.
@@ -98,6 +116,10 @@ pub(super) struct Source {
     pub path: PathBuf,
     /// Name, first and last line.
     pub functions: Vec<(String, u32, u32)>,
+    /// What can be named: functions and declarations.
+    pub names: Vec<String>,
+    /// Types that can have methods.
+    pub types: Vec<String>,
 }
 
 pub(super) fn save(what: &impl Serialize, file: &Path) -> Result<()> {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::binary::{Binary, Ran};
 use super::coverage::Meta;
 use super::plan::{Function, GoTest, Need};
-use crate::languages::go_trace::{ALL, COLLECTOR, OUTSIDE, TESTS};
+use crate::languages::go_trace::{ALL, COLLECTOR, METHODS, OUTSIDE, TESTS};
 use crate::matrix::{Fingerprint, Outcome};
 use crate::tracer::{Lines, Traced, bytes, is_below, value};
 
@@ -140,10 +140,14 @@ fn common(binary: &Binary<'_>, meta: Option<&Meta>, lines: &mut Lines) -> Result
             Need::File(at) => lines.unit("file", path(at), Value::Null),
             Need::Missing(at) => lines.unit("exists", path(at), "missing".into()),
             Need::Names(at) => lines.unit("dir", path(at), value(names(at)?)),
+            Need::TestParts(at) => lines.unit("dir", path(&at.join(TESTS)), Value::Null),
             Need::Parts(at) => lines.unit("dir", path(&at.join(OUTSIDE)), Value::Null),
             Need::Outside(at) => lines.unit("reached", path(at), OUTSIDE.into()),
             Need::OutsideOfTests(at) => lines.unit("reached", path(at), TESTS.into()),
-            Need::Signature(at, name) => lines.unit("reached", path(at), name.as_str().into()),
+            Need::Name(at, name) => lines.unit("reached", path(at), name.as_str().into()),
+            Need::Methods(at, name) => {
+                lines.unit("reached", path(at), format!("{name}{METHODS}").into());
+            }
         }
     }
     for (kind, name, print) in &binary.packages.environment {

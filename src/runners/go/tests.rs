@@ -17,8 +17,9 @@ pub(super) struct Tests {
     pub tests: Vec<GoTest>,
     /// What any of them may call.
     pub shared: Vec<Function>,
-    /// Whether there is a `TestMain`.
+    /// Whether there is a `TestMain`, and whether something comes after the tests there.
     pub has_main: bool,
+    pub goes_on: bool,
 }
 
 /// The function that runs around all tests.
@@ -76,6 +77,9 @@ impl Tests {
         };
         let mut found = Tests {
             has_main: all.iter().any(|at| of(*at).name == MAIN),
+            goes_on: all
+                .iter()
+                .any(|at| of(*at).name == MAIN && !of(*at).ends_with_tests),
             shared: shared.iter().copied().map(told).collect(),
             tests: Vec::new(),
         };
@@ -111,4 +115,52 @@ fn is_test(function: &GoFunction, kind: &str) -> bool {
 /// Whether a name that a binary lists is that of a test which runs if nobody asks for others.
 pub(super) fn is_run(name: &str) -> bool {
     KINDS.iter().any(|kind| name.starts_with(kind))
+}
+
+#[cfg(test)]
+mod checks {
+    use super::*;
+
+    #[test]
+    fn what_a_test_may_call_follows_from_names() {
+        let text = b"package p
+
+var made = build(2)
+
+func build(n int) int { return deep(n) }
+
+func deep(n int) int { return n }
+
+func TestB(t *testing.T) { one(t) }
+
+func one(t *testing.T) { two(t) }
+
+func two(t *testing.T) {}
+
+func three(t *testing.T) {}
+
+func FuzzA(f *testing.F) {}
+
+func TestA(t *testing.T) { f := three; f(t) }
+
+func Testing(t *testing.T) {}
+
+func Test(t *testing.T) {}
+
+func BenchmarkA(b *testing.B) {}
+
+func (fake) Close() {}
+";
+        let files = [(PathBuf::from("a_test.go"), GoSource::parse(text, true))];
+        let found = Tests::find(&files);
+        let told = |functions: &[Function]| {
+            let names = functions.iter().map(|function| function.name.as_str());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let tests = found.tests.iter();
+        let tests: Vec<String> = tests.map(|test| told(&test.functions)).collect();
+        assert_eq!(tests, ["TestB one two", "TestA three", "Test", "FuzzA"]);
+        assert_eq!(told(&found.shared), "build deep fake.Close");
+        assert!(!found.has_main);
+    }
 }

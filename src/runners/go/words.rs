@@ -164,6 +164,17 @@ impl Words {
         flags.map(|flag| format!("-{flag}")).collect()
     }
 
+    pub(super) fn is_json(&self) -> bool {
+        self.flags
+            .iter()
+            .any(|flag| flag == "json" || flag == "json=true")
+    }
+
+    /// Whether `go vet` is told what to look for.
+    pub(super) fn vets_otherwise(&self) -> bool {
+        self.flags.iter().any(|flag| plain(flag) == "vet")
+    }
+
     /// What decides how a test ends.
     pub(super) fn deciding(&self) -> String {
         let flags = self.flags.iter();

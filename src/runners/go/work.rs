@@ -1,5 +1,6 @@
 //! Runs `go test` so that a process of tamis is put before each test binary.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -45,7 +46,7 @@ pub(crate) fn run_go_test(
         Ok(packages) => watched(file, &plan, &words, &packages, out),
         Err(why) => {
             tell(why.to_string());
-            let status = typed(&plan, &words).args(&plan.command[2..]).status();
+            let status = typed(&plan, &words).args(&plan.command[1..]).status();
             let status = status.with_context(|| format!("cannot start `{}`", words.program))?;
             Ok(Ended::of(status).status())
         }
@@ -74,7 +75,10 @@ fn prepare(plan: &GoPlan, words: &Words) -> Result<Packages> {
         cwd: &plan.cwd,
     };
     let mut packages = survey.packages()?;
-    packages.modules = survey.modules();
+    anyhow::ensure!(
+        !packages.asked.contains("command-line-arguments"),
+        "files are named, and not packages"
+    );
     packages.environment = environment(words, &settings);
     fs_err::create_dir_all(plan.out.join(DONE))?;
     save(&packages, &plan.out.join(PACKAGES))?;
@@ -122,6 +126,23 @@ fn watched(
         .iter()
         .map(|module| format!("{module}/..."));
     let counted: Vec<String> = counted.collect();
+    let left_out = left_out(plan, words, packages)?;
+    for package in &left_out {
+        if !words.is_json() {
+            writeln!(out, "ok  \t{}\t(left out)", package.import_path)?;
+        }
+    }
+    let names = left_out.iter().map(|package| package.import_path.as_str());
+    let names: BTreeSet<&str> = names.collect();
+    let asked = packages.asked.iter().map(String::as_str);
+    let rest: Vec<&str> = asked.filter(|name| !names.contains(name)).collect();
+    let targets: Vec<&str> = match names.is_empty() {
+        true => words.packages.iter().map(String::as_str).collect(),
+        false => rest,
+    };
+    if targets.is_empty() && !names.is_empty() {
+        return Ok(0);
+    }
     let mut command = typed(plan, words);
     command
         .arg("test")
@@ -129,7 +150,7 @@ fn watched(
         .arg("-cover")
         .arg(format!("-coverpkg={}", counted.join(",")))
         .args(words.typed())
-        .args(&words.packages);
+        .args(targets);
     if !words.args.is_empty() {
         command.arg("-args").args(&words.args);
     }
@@ -140,7 +161,7 @@ fn watched(
     let mut said = BufReader::new(said);
     let mut line = Vec::new();
     while said.read_until(b'\n', &mut line)? > 0 {
-        out.write_all(&without_counters(&line))?;
+        out.write_all(&without_counters(&line, &packages.untested))?;
         out.flush()?;
         line.clear();
     }
@@ -148,6 +169,66 @@ fn watched(
     tell_of_others(plan, packages)?;
     Ok(ended.status())
 }
+
+/// The packages of which every test is left out, if all of them compile and `go vet` finds what
+/// `go test` lets it look for in none: to link their binaries would take longest.
+fn left_out<'p>(
+    plan: &GoPlan,
+    words: &Words,
+    packages: &'p Packages,
+) -> Result<Vec<&'p TestPackage>> {
+    let is_left_out = |package: &&TestPackage| {
+        let mut tests = package.tests.iter();
+        let is_known = !package.may_have_more && !package.tests.is_empty();
+        is_known && tests.all(|test| plan.left_out.contains(&package.id(&test.name)))
+    };
+    let found: Vec<&TestPackage> = packages.by_folder.values().filter(is_left_out).collect();
+    if found.is_empty() || words.vets_otherwise() {
+        return Ok(Vec::new());
+    }
+    let vet = typed(plan, words)
+        .arg("vet")
+        .args(VETTED)
+        .args(words.of_build())
+        .args(found.iter().map(|package| &package.import_path))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !vet.is_ok_and(|status| status.success()) {
+        // They are built, and all that is wrong is told as ever.
+        return Ok(Vec::new());
+    }
+    let ids = found.iter().flat_map(|package| {
+        let tests = package.tests.iter();
+        tests.map(|test| package.id(&test.name))
+    });
+    let ids: Vec<String> = ids.collect();
+    let name = format!("{}-go-left-out", std::process::id());
+    let mut lines = Lines::begin(&name, COLLECTOR, &plan.cwd);
+    let nothing: [&str; 0] = [];
+    lines.add(json!(["items", nothing, ids]));
+    lines.save(&plan.traces, &name)?;
+    for package in &found {
+        begins(plan, package)?;
+    }
+    Ok(found)
+}
+
+/// What `go test` has `go vet` look for.
+const VETTED: [&str; 11] = [
+    "-atomic",
+    "-bool",
+    "-buildtags",
+    "-directive",
+    "-errorsas",
+    "-ifaceassert",
+    "-nilfunc",
+    "-printf",
+    "-slog",
+    "-stringintconv",
+    "-tests",
+];
 
 /// A word as the `go` command reads it again.
 fn quoted(word: &Path) -> String {
@@ -158,21 +239,25 @@ fn quoted(word: &Path) -> String {
     }
 }
 
-/// What `go test` says of a package without tests, as if nothing were counted.
-fn without_counters(line: &[u8]) -> Vec<u8> {
+/// What `go test` says of a package without tests, as if nothing were counted. Where it has no
+/// statement either, `go test` does not even end the line.
+fn without_counters(line: &[u8], untested: &BTreeSet<String>) -> Vec<u8> {
     let text = String::from_utf8_lossy(line);
-    for (tab, end) in [("\t", "\n"), ("\\t", "\\n")] {
-        let words = format!("{tab}{tab}coverage: 0.0% of statements");
-        let Some(at) = text.find(&words) else {
+    for (mark, tab, end) in [("", "\t", "\n"), ("\"Output\":\"", "\\t", "\\n")] {
+        let Some(at) = text.find(mark).map(|at| at + mark.len()) else {
             continue;
         };
+        let told = text[at..].strip_prefix(tab);
+        let told = told.and_then(|told| told.split_once(&format!("{tab}{tab}")));
+        let Some((package, rest)) = told.filter(|(package, _)| untested.contains(*package)) else {
+            continue;
+        };
+        let rest = match rest.strip_prefix("coverage: ") {
+            Some(share) => share.split_once(end).map_or("", |(_, rest)| rest),
+            None => rest,
+        };
         let before = &text[..at];
-        let start = before.rfind(tab).unwrap_or(0);
-        let rest = &text[at + words.len()..];
-        let rest = rest.find(end).map_or("", |end| &rest[end..]);
-        let package = &before[start..];
-        let head = &before[..start];
-        return format!("{head}?   {package}{tab}[no test files]{rest}").into_bytes();
+        return format!("{before}?   {tab}{package}{tab}[no test files]{end}{rest}").into_bytes();
     }
     line.to_vec()
 }
@@ -196,7 +281,7 @@ fn tell_of_others(plan: &GoPlan, packages: &Packages) -> Result<()> {
     let others = others.filter(|package| !mark(plan, package).exists());
     let tests = others.flat_map(|package| {
         let tests = package.tests.iter();
-        tests.map(|test| format!("{}.{}", package.import_path, test.name))
+        tests.map(|test| package.id(&test.name))
     });
     let tests: Vec<String> = tests.collect();
     if tests.is_empty() {
@@ -231,15 +316,23 @@ mod tests {
 
     #[test]
     fn packages_without_tests_are_told_of_as_ever() {
-        let line = |text: &str| String::from_utf8(without_counters(text.as_bytes())).unwrap();
-        let told = line("\tdemo/a\t\tcoverage: 0.0% of statements\n");
-        assert_eq!(told, "?   \tdemo/a\t[no test files]\n");
-        let json =
-            r#"{"Action":"output","Package":"a","Output":"\ta\t\tcoverage: 0.0% of statements\n"}"#;
-        let told = line(json);
-        let expected = r#"{"Action":"output","Package":"a","Output":"?   \ta\t[no test files]\n"}"#;
-        assert_eq!(told, expected);
-        let other = "ok  \tdemo/b\t0.003s\n";
-        assert_eq!(line(other), other);
+        let untested = BTreeSet::from(["demo/a".to_owned()]);
+        let line =
+            |text: &str| String::from_utf8(without_counters(text.as_bytes(), &untested)).unwrap();
+        let expected = "?   \tdemo/a\t[no test files]\n";
+        assert_eq!(line("\tdemo/a\t\tcoverage: 0.0% of statements\n"), expected);
+        let next = "ok  \tdemo/b\t0.003s\n";
+        assert_eq!(
+            line(&format!("\tdemo/a\t\t{next}")),
+            format!("{expected}{next}")
+        );
+        let json = r#"{"Action":"output","Output":"\tdemo/a\t\tcoverage: 0.0% of statements\n"}"#;
+        let told = r#"{"Action":"output","Output":"?   \tdemo/a\t[no test files]\n"}"#;
+        assert_eq!(line(json), told);
+        let json = r#"{"Action":"output","Output":"\tdemo/a\t\t"}"#;
+        assert_eq!(line(json), told);
+        for other in [next, "\tdemo/b\t\tx\n", "{}\n"] {
+            assert_eq!(line(other), other);
+        }
     }
 }

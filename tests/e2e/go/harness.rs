@@ -112,7 +112,10 @@ impl Module {
             .args(arguments)
             .current_dir(self.root())
             .env_clear()
-            .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", go.display()))
+            .env(
+                "PATH",
+                format!("{}:/usr/local/bin:/usr/bin:/bin", go.display()),
+            )
             .env("HOME", &home)
             .env("TMPDIR", self.world.path().join("tmp"))
             .env("GOCACHE", cache)
@@ -126,7 +129,9 @@ impl Module {
             command.env(format!("GIT_{who}_EMAIL"), "a@example.org");
         }
         command.envs(&self.env);
-        command.output().unwrap_or_else(|e| panic!("{program}: {e}"))
+        command
+            .output()
+            .unwrap_or_else(|e| panic!("{program}: {e}"))
     }
 
     pub fn tamis(&self, arguments: &[&str]) -> Output {
@@ -141,8 +146,8 @@ impl Module {
     #[track_caller]
     pub fn run_with(&self, more: &[&str]) -> Ran {
         let done = self.tamis(&[&["run", "--json"], more].concat());
-        let json: Value = serde_json::from_slice(&done.stdout)
-            .unwrap_or_else(|e| panic!("{e}: {}", told(&done)));
+        let json: Value =
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{e}: {}", told(&done)));
         let outcomes = json["outcomes"].as_object().cloned().unwrap_or_default();
         let outcomes = outcomes.into_iter().map(|(test, outcome)| {
             let name = test.strip_prefix(MODULE).unwrap_or(&test);
@@ -157,20 +162,31 @@ impl Module {
 
     /// What `go test` itself finds: how each test ended, and its status.
     pub fn plain(&self) -> (Outcomes, i32) {
-        let done = self.command("go", &["test", "-json", "./..."]);
+        let done = self.command("go", &["test", "-json", "-count=1", "./..."]);
         let mut outcomes = Outcomes::new();
         for line in String::from_utf8_lossy(&done.stdout).lines() {
             let Ok(event) = serde_json::from_str::<Value>(line) else {
                 continue;
             };
+            // One that fails without a failing test leaves open which of them did.
+            let package = event["Package"].as_str().unwrap_or_default();
+            let package = package.strip_prefix(MODULE).unwrap_or(package).to_owned();
+            if event["Action"] == "fail" && event["Test"].is_null() {
+                let own = outcomes.iter_mut();
+                let start = format!("{package}.");
+                let mut own: Vec<_> = own.filter(|(test, _)| test.starts_with(&start)).collect();
+                if own.iter().all(|(_, outcome)| *outcome == "passed") {
+                    own.iter_mut()
+                        .for_each(|(_, outcome)| **outcome = "failed".to_owned());
+                }
+                continue;
+            }
             let outcome = match event["Action"].as_str() {
                 Some("pass" | "skip") => "passed",
                 Some("fail") => "failed",
                 _ => continue,
             };
             if let Some(test) = event["Test"].as_str().filter(|test| !test.contains('/')) {
-                let package = event["Package"].as_str().unwrap();
-                let package = package.strip_prefix(MODULE).unwrap_or(package);
                 outcomes.insert(format!("{package}.{test}"), outcome.to_owned());
             }
         }

@@ -27,7 +27,11 @@ fn a_module_needs_no_configuration() {
     let third = module.tamis(&["run", "--", "go", "test", "-v", "./..."]);
     let text = told(&third);
     assert_eq!(third.status.code(), Some(1), "{text}");
-    for line in ["--- FAIL: TestSub", "FAIL\texample.com/demo/calc\t", "--- PASS: TestReady"] {
+    for line in [
+        "--- FAIL: TestSub",
+        "FAIL\texample.com/demo/calc\t",
+        "--- PASS: TestReady",
+    ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     assert!(!text.contains("TestLook"), "{text}");
@@ -40,11 +44,17 @@ fn a_module_needs_no_configuration() {
     let text = told(&select);
     assert!(text.contains("example.com/demo/calc.TestSub"), "{text}");
     let read = |name: &str| fs_err::read_to_string(module.root().join("sel").join(name)).unwrap();
-    assert_eq!(read("packages.txt"), "example.com/demo/app\nexample.com/demo/calc\n");
+    assert_eq!(read("packages.txt"), "example.com/demo/calc\n");
     let run = read("go-run.txt");
-    assert!(run.contains("example.com/demo/calc\t^(TestLate|TestSub)$\n"), "{run}");
+    assert!(
+        run.contains("example.com/demo/calc\t^(TestLate|TestSub)$\n"),
+        "{run}"
+    );
     let skip = read("go-skip.txt");
-    assert!(skip.contains("TestLook") && !skip.contains("TestSub"), "{skip}");
+    assert!(
+        skip.contains("TestLook") && !skip.contains("TestSub"),
+        "{skip}"
+    );
 }
 
 #[test]
@@ -71,7 +81,9 @@ fn json_is_that_of_go_test() {
     let mut passed = 0;
     for line in text.lines() {
         let event: serde_json::Value = serde_json::from_str(line).unwrap();
-        let is_test = event["Test"].as_str().is_some_and(|test| !test.contains('/'));
+        let is_test = event["Test"]
+            .as_str()
+            .is_some_and(|test| !test.contains('/'));
         passed += usize::from(event["Action"] == "pass" && is_test);
     }
     assert_eq!(passed, 23);
@@ -85,7 +97,10 @@ fn what_chooses_tests_itself_is_left_alone() {
     let module = Module::new(MODULE);
     let done = module.tamis(&["run", "--", "go", "test", "-run", "TestSub", "./calc"]);
     let text = told(&done);
-    assert!(text.contains("with -run `go test` itself chooses what runs"), "{text}");
+    assert!(
+        text.contains("with -run `go test` itself chooses what runs"),
+        "{text}"
+    );
     assert!(text.contains("ok  \texample.com/demo/calc"), "{text}");
 }
 
@@ -95,7 +110,11 @@ fn a_panic_and_a_failure_are_told_as_ever() {
         return;
     }
     let module = Module::new(MODULE);
-    module.replace("calc/calc.go", "func hook() {}", "func hook() { panic(\"hooked\") }");
+    module.replace(
+        "calc/calc.go",
+        "func hook() {}",
+        "func hook() { panic(\"hooked\") }",
+    );
     let ran = module.run();
     assert_eq!(ran.code, 1, "{}", ran.told);
     assert_eq!(ran.outcomes["calc.TestHooked"], "failed");
@@ -103,8 +122,14 @@ fn a_panic_and_a_failure_are_told_as_ever() {
     assert!(ran.told.contains("panic: hooked"), "{}", ran.told);
     // What failed runs again.
     module.run().are(&["calc.TestHooked"]);
-    module.replace("calc/calc.go", "func hook() { panic(\"hooked\") }", "func hook() {}");
-    module.run().are(&["calc.TestHooked", "app.TestReady", "app.TestTotal"]);
+    module.replace(
+        "calc/calc.go",
+        "func hook() { panic(\"hooked\") }",
+        "func hook() {}",
+    );
+    module
+        .run()
+        .are(&["calc.TestHooked", "app.TestReady", "app.TestTotal"]);
 }
 
 #[test]
