@@ -174,9 +174,9 @@ pub trait Runner: Sync {
     }
 
     /// Whether a file that changed can bring tests that nobody knows, or decide whether what
-    /// the tests are in can be built at all.
-    fn may_bring_tests(&self, _path: &BStr) -> bool {
-        true
+    /// the tests are in can be built at all; `None` if what finding them read tells.
+    fn may_bring_tests(&self, _path: &BStr) -> Option<bool> {
+        None
     }
 
     /// Whether its collector compares values of state, so that it can leave out tests that

@@ -37,7 +37,10 @@ func init() { v[\"b\"] = 2 }
 fn same(from: &str, to: &str) -> [bool; 4] {
     assert_eq!(SOURCE.matches(from).count(), 1, "{from}");
     let (old, new) = (parse(SOURCE), parse(&SOURCE.replace(from, to)));
-    let declared = old.declarations.iter().all(|one| new.declarations.contains(one));
+    let declared = old
+        .declarations
+        .iter()
+        .all(|one| new.declarations.contains(one));
     let part = |name: &str| named(&old, name).digest == named(&new, name).digest;
     [
         old.skeleton == new.skeleton && declared,
@@ -79,7 +82,11 @@ fn each_edit_changes_what_it_is_in() {
         ("package p\n", "package p\n\nfunc len() {}\n", outside),
         // Packages tell of new methods.
         ("package p\n", "package p\n\nfunc (T[K]) G() {}\n", all),
-        ("package p\n", "package p\n\nconst c = 1\n\ntype U struct{}\n\nvar w = U{}\n", all),
+        (
+            "package p\n",
+            "package p\n\nconst c = 1\n\ntype U struct{}\n\nvar w = U{}\n",
+            all,
+        ),
         ("package p\n", "package p\n\nvar w = F(1)\n", outside),
         ("package p\n", "package p\n\nvar w, x = 1, 2\n", outside),
         ("package p\n", "package p\n\ntype string int\n", outside),
@@ -111,27 +118,61 @@ fn declarations_stand_by_themselves() {
     let of = |text: &str| {
         let source = parse(&format!("package p\n\n{text}\n"));
         let names = source.declarations.iter();
-        let names: Vec<String> = names.map(|one| format!("{}{}", one.name, if one.is_type { "!" } else { "" })).collect();
+        let names: Vec<String> = names
+            .map(|one| format!("{}{}", one.name, if one.is_type { "!" } else { "" }))
+            .collect();
         (names.join(" "), source.declarations)
     };
     let told = |text: &str| of(text).0;
-    assert_eq!(told("type (\n\tA struct{}\n\tB = A\n\tC[T any] []T\n)"), "A! B C!");
-    assert_eq!(told("var (\n\ta int\n\tb = \"x\" // text\n\tf = func() { g() }\n)"), "a b f");
+    assert_eq!(
+        told("type (\n\tA struct{}\n\tB = A\n\tC[T any] []T\n)"),
+        "A! B C!"
+    );
+    assert_eq!(
+        told("var (\n\ta int\n\tb = \"x\" // text\n\tf = func() { g() }\n)"),
+        "a b f"
+    );
     assert_eq!(told("const (\n\ta = len(\"x\") + 1\n\tb = -a\n)"), "a b");
-    for doing in ["var a = f()", "var a = <-c", "var a = b[1]", "var a = &T{}", "var _ I = T{}", "//go:embed x\nvar a string"] {
+    for doing in [
+        "var a = f()",
+        "var a = <-c",
+        "var a = b[1]",
+        "var a = &T{}",
+        "var _ I = T{}",
+        "//go:embed x\nvar a string",
+    ] {
         assert_eq!(told(doing), "", "{doing}");
     }
     // What stands before a constant can decide what it is.
     let first = |text: &str| of(text).1[0].digest;
-    assert_ne!(first("const (\n\ta = iota\n\tb\n)"), first("const (\n\ta = iota\n\tc\n\tb\n)"));
-    assert_eq!(first("const (\n\ta = 1\n\tb = 2\n)"), first("const (\n\ta = 1\n\tc = 3\n\tb = 2\n)"));
+    assert_ne!(
+        first("const (\n\ta = iota\n\tb\n)"),
+        first("const (\n\ta = iota\n\tc\n\tb\n)")
+    );
+    assert_eq!(
+        first("const (\n\ta = 1\n\tb = 2\n)"),
+        first("const (\n\ta = 1\n\tc = 3\n\tb = 2\n)")
+    );
 }
 
 #[test]
 fn what_comes_after_the_tests_is_told() {
-    let of = |body: &str| named(&parse(&format!("package p\n\nfunc TestMain(m *testing.M) {{\n{body}\n}}\n")), "TestMain").ends_with_tests;
+    let of = |body: &str| {
+        named(
+            &parse(&format!(
+                "package p\n\nfunc TestMain(m *testing.M) {{\n{body}\n}}\n"
+            )),
+            "TestMain",
+        )
+        .ends_with_tests
+    };
     assert!(of("\tsetUp()\n\tos.Exit(m.Run())") && of("\tm.Run()"));
-    for more in ["\tcode := m.Run()\n\tclose()\n\tos.Exit(code)", "\tdefer close()\n\tm.Run()", "\tgoleak.VerifyTestMain(m)", "\tif x {\n\t\tos.Exit(m.Run())\n\t}"] {
+    for more in [
+        "\tcode := m.Run()\n\tclose()\n\tos.Exit(code)",
+        "\tdefer close()\n\tm.Run()",
+        "\tgoleak.VerifyTestMain(m)",
+        "\tif x {\n\t\tos.Exit(m.Run())\n\t}",
+    ] {
         assert!(!of(more), "{more}");
     }
 }

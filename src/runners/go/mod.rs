@@ -144,10 +144,10 @@ impl Runner for Go {
         Some(Box::new(OfThisProcess { definitions }))
     }
 
-    fn may_bring_tests(&self, path: &BStr) -> bool {
+    fn may_bring_tests(&self, path: &BStr) -> Option<bool> {
         let name = path.rsplit_str("/").next().unwrap_or(path);
         let is_of_module = [MODULE, WORKSPACE].iter().any(|one| name == one.as_bytes());
-        is_of_module || is_part_of_go_package(name.as_bstr())
+        Some(is_of_module || is_part_of_go_package(name.as_bstr()))
     }
 
     /// The processes before the binaries have told everything.

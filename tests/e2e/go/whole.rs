@@ -24,6 +24,8 @@ fn a_module_needs_no_configuration() {
     assert!(second.contains("nothing selected of 23 tests"), "{second}");
 
     module.replace("calc/calc.go", "return a - b", "return b - a");
+    let why = told(&module.tamis(&["why", "example.com/demo/calc.TestSub"]));
+    assert!(why.contains("code calc/calc.go#Sub"), "{why}");
     let third = module.tamis(&["run", "--", "go", "test", "-v", "./..."]);
     let text = told(&third);
     assert_eq!(third.status.code(), Some(1), "{text}");
@@ -36,8 +38,6 @@ fn a_module_needs_no_configuration() {
     }
     assert!(!text.contains("TestLook"), "{text}");
 
-    let why = told(&module.tamis(&["why", "example.com/demo/calc.TestSub"]));
-    assert!(why.contains("calc/calc.go"), "{why}");
     let doctor = told(&module.tamis(&["doctor"]));
     assert!(doctor.contains("go1."), "{doctor}");
     let select = module.tamis(&["select", "--out", "sel"]);
