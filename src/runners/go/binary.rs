@@ -80,6 +80,13 @@ pub(crate) fn run_binary(plan: &Path, argv: &[OsString], out: &mut dyn Write) ->
     binary.run(out)
 }
 
+/// Where processes of tests write, one after the other.
+struct Place {
+    /// Counters, and what tells of their functions, which is the same for all.
+    folder: PathBuf,
+    output: File,
+}
+
 impl Binary<'_> {
     fn run(&self, out: &mut dyn Write) -> Result<i32> {
         if self.package.is_group {
@@ -93,7 +100,8 @@ impl Binary<'_> {
         let mut status = 0;
         let mut has_failed = false;
         let mut meta = None;
-        for (number, test) in tests.iter().enumerate() {
+        let mut place = self.place()?;
+        for test in &tests {
             let id = self.package.id(&test.name);
             let is_over = was_interrupted() || has_failed && self.has_flag("failfast");
             let may_stay = self.plan.left_out.contains(&id) && !disturbed;
@@ -102,7 +110,7 @@ impl Binary<'_> {
                 continue;
             }
             let only = format!("-test.run=^{}$", test.name);
-            let mut ran = self.start(number, Some(only), &mut meta)?;
+            let mut ran = self.start(&mut place, Some(only), &mut meta)?;
             out.write_all(&ran.told.text)?;
             out.flush()?;
             let seen = &mut ran.traced.seen;
@@ -138,7 +146,7 @@ impl Binary<'_> {
             return Ok(0);
         }
         let mut meta = None;
-        let mut ran = self.start(0, None, &mut meta)?;
+        let mut ran = self.start(&mut self.place()?, None, &mut meta)?;
         if self.package.goes_on {
             ran.functions = None;
         }
@@ -177,7 +185,9 @@ impl Binary<'_> {
         let mut tests = Vec::new();
         let mut named = BTreeSet::new();
         for name in listed.lines().filter(|name| is_run(name)) {
-            named.insert(name);
+            if !named.insert(name) {
+                continue;
+            }
             tests.push(match known.get(name) {
                 Some(test) => (*test).clone(),
                 None => unknown_test(name, self.package),
@@ -188,6 +198,14 @@ impl Binary<'_> {
         let missing = missing.filter(|test| !named.contains(test.name.as_str()));
         tests.extend(missing.cloned());
         Ok(tests)
+    }
+
+    /// Where all tests of the binary write. To make files takes as long as a short test.
+    fn place(&self) -> Result<Place> {
+        Ok(Place {
+            folder: self.folder("counters")?,
+            output: tempfile::tempfile().context("cannot make a file for output")?,
+        })
     }
 
     /// A new folder for counters.
@@ -207,32 +225,43 @@ impl Binary<'_> {
     }
 
     /// Runs the tests that `only` names.
-    fn start(&self, number: usize, only: Option<String>, meta: &mut Option<Meta>) -> Result<Ran> {
-        let folder = self.folder(&number.to_string())?;
+    fn start(
+        &self,
+        place: &mut Place,
+        only: Option<String>,
+        meta: &mut Option<Meta>,
+    ) -> Result<Ran> {
+        let Place { folder, output } = place;
+        output.set_len(0)?;
+        output.rewind()?;
         let mut argv = vec![self.program.clone()];
         argv.extend(only.map(OsString::from));
         let mut counters = OsString::from("-test.gocoverdir=");
-        counters.push(&folder);
+        counters.push(&*folder);
         argv.push(counters);
-        let is_other = |arg: &&OsString| !arg.as_bytes().starts_with(b"-test.gocoverdir=");
+        // `go test` was told none: it would be for all processes together.
+        argv.push(format!("-test.timeout={}", self.plan.timeout).into());
+        let own = ["-test.gocoverdir=", "-test.timeout="];
+        let is_own = |arg: &OsString| {
+            own.iter()
+                .any(|one| arg.as_bytes().starts_with(one.as_bytes()))
+        };
+        let is_other = |arg: &&OsString| !is_own(arg);
         argv.extend(self.args.iter().filter(is_other).cloned());
-        let mut output = tempfile::tempfile().context("cannot make a file for output")?;
         let env = [("GOCOVERDIR".into(), folder.clone().into_os_string())];
         let job = Job {
             argv: &argv,
             cwd: &self.cwd,
             timeout: None,
             env: &env,
-            output: Some(&output),
+            output: Some(output),
         };
         let traced = match &self.plan.untraced {
             None => tracer::trace(&job, tracer::end_descendants)?,
             Some(why) => tracer::untraced(&job, why)?,
         };
-        let told = output::read(text(&mut output)?);
-        let functions = self.functions(&folder, &traced.seen, meta);
-        // They would fill the disk.
-        let _ = fs_err::remove_dir_all(&folder);
+        let told = output::read(text(output)?);
+        let functions = self.functions(folder, &traced.seen, meta);
         Ok(Ran {
             traced,
             functions,
@@ -247,7 +276,7 @@ impl Binary<'_> {
         seen: &Seen,
         meta: &mut Option<Meta>,
     ) -> Option<BTreeSet<(u32, u32)>> {
-        let counts = Counts::read(folder).ok()?;
+        let counts = Counts::take(folder).ok()?;
         if meta.is_none() {
             *meta = Meta::read(folder).ok()?;
         }
@@ -255,7 +284,11 @@ impl Binary<'_> {
         let started =
             started.filter(|(path, _)| **path == self.real || path.starts_with(b"/proc/"));
         let started: usize = started.map(|(_, times)| times).sum();
-        let is_whole = meta.is_some() && counts.processes == started;
+        let is_own = meta.as_ref().is_some_and(|meta| counts.are_of(meta));
+        if !is_own {
+            return None;
+        }
+        let is_whole = counts.processes == started;
         (is_whole || self.plan.untraced.is_some()).then_some(counts.ran)
     }
 

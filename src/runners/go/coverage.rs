@@ -18,6 +18,8 @@ pub(super) struct Counted {
 /// The functions of a binary, by package and number in it.
 #[derive(Debug, Default)]
 pub(super) struct Meta {
+    /// What files of counters call it.
+    hash: [u8; 16],
     packages: Vec<Vec<Counted>>,
 }
 
@@ -36,8 +38,9 @@ const PACKAGE_HEADER: usize = 4 + 4 + 4 + 4 + 16 + 4 + 4 + 4;
 pub(super) struct Counts {
     /// Functions that ran: package, function.
     pub ran: BTreeSet<(u32, u32)>,
-    /// How many processes told.
+    /// How many processes told, and which binaries they were of.
     pub processes: usize,
+    of: BTreeSet<[u8; 16]>,
 }
 
 /// The numbers in a file, from a place on.
@@ -110,6 +113,7 @@ impl Meta {
         ensure!(version == VERSION, "version {version} is not known");
         reader.u64()?;
         let packages = usize::try_from(reader.u64()?)?;
+        let hash = reader.take(16)?.try_into()?;
         reader.skip_to(META_HEADER)?;
         let mut offsets = Vec::new();
         for _ in 0..packages {
@@ -119,7 +123,10 @@ impl Meta {
         for _ in 0..packages {
             lengths.push(usize::try_from(reader.u64()?)?);
         }
-        let mut meta = Meta::default();
+        let mut meta = Meta {
+            hash,
+            packages: Vec::new(),
+        };
         for (offset, length) in offsets.into_iter().zip(lengths) {
             reader.skip_to(offset)?;
             meta.packages.push(functions(reader.take(length)?)?);
@@ -169,14 +176,23 @@ fn functions(bytes: &[u8]) -> Result<Vec<Counted>> {
 }
 
 impl Counts {
-    /// Reads all `covcounters` files of a folder.
-    pub(super) fn read(folder: &Path) -> Result<Counts> {
+    /// Whether all are of that binary.
+    pub(super) fn are_of(&self, meta: &Meta) -> bool {
+        self.of.iter().all(|hash| *hash == meta.hash)
+    }
+
+    /// Reads all `covcounters` files of a folder, and removes them: the next test writes there.
+    pub(super) fn take(folder: &Path) -> Result<Counts> {
         let mut counts = Counts::default();
+        let mut read = Ok(());
         for file in files(folder, "covcounters.")? {
-            counts.add(&crate::disk::read(&file)?)?;
+            let content = crate::disk::read(&file).map_err(anyhow::Error::from);
+            let added = content.and_then(|content| counts.add(&content));
+            fs_err::remove_file(&file)?;
+            read = read.and(added);
             counts.processes += 1;
         }
-        Ok(counts)
+        read.map(|()| counts)
     }
 
     fn add(&mut self, bytes: &[u8]) -> Result<()> {
@@ -188,7 +204,7 @@ impl Counts {
         ensure!(reader.take(4)? == COUNTERS, "it is no file of counters");
         let version = reader.u32()?;
         ensure!(version == VERSION, "version {version} is not known");
-        reader.take(16)?;
+        self.of.insert(reader.take(16)?.try_into()?);
         let flavour = reader.take(2)?;
         let (flavour, is_big) = (flavour[0], flavour[1] != 0);
         ensure!(bytes.len() >= HEADER + FOOTER, "it ends too early");
@@ -305,6 +321,11 @@ mod tests {
         let mut counts = Counts::default();
         counts.add(&counters()).unwrap();
         assert_eq!(counts.ran, BTreeSet::from([(0, 1)]));
+        assert!(counts.are_of(&meta));
+        let mut other = counters();
+        other[8] = 1;
+        counts.add(&other).unwrap();
+        assert!(!counts.are_of(&meta));
     }
 
     #[test]

@@ -207,3 +207,40 @@ impl Settings {
         digits.parse().ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(version: &str) -> Settings {
+        let all = [
+            ("GOVERSION", version),
+            ("GOCACHE", "/x"),
+            ("CGO_ENABLED", "1"),
+        ];
+        Settings {
+            all: all
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+        }
+    }
+
+    #[test]
+    fn versions_are_told_apart() {
+        assert_eq!(settings("go1.21.3").minor(), Some(21));
+        assert_eq!(settings("go1.26rc1").minor(), Some(26));
+        assert_eq!(settings("devel go1.27-0123abc").minor(), Some(27));
+        assert_eq!(settings("devel").minor(), None);
+        let too_old = super::super::work::too_old;
+        assert!(too_old(&settings("go1.21.3")).is_some());
+        assert!(too_old(&settings("go1.22")).is_none() && too_old(&settings("devel")).is_none());
+    }
+
+    #[test]
+    fn places_decide_nothing() {
+        assert_eq!(
+            settings("go1.22").text(),
+            "CGO_ENABLED=1\nGOVERSION=go1.22\n"
+        );
+    }
+}

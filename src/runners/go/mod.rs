@@ -112,11 +112,13 @@ impl Runner for Go {
         let mut left_out = exclusions.tests;
         // What only the processes of a test could have looked at runs.
         left_out.retain(|test| !exclusions.late.contains(test));
+        let words = Words::read(launch.command);
         let plan = GoPlan {
             traces: launch.traces.to_owned(),
             root: launch.root.to_owned(),
             out: launch.out.to_owned(),
             cwd: launch.cwd.to_owned(),
+            timeout: words.map_or_else(String::new, |words| words.timeout().to_owned()),
             command: strings(launch.command),
             left_out,
             untraced: tracer::why_not(),

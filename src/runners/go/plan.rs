@@ -18,6 +18,8 @@ pub(crate) struct GoPlan {
     /// A folder for files of this run.
     pub out: PathBuf,
     pub cwd: PathBuf,
+    /// How long a process of a test may take.
+    pub timeout: String,
     /// The words of the command.
     pub command: Vec<String>,
     pub left_out: BTreeSet<String>,

@@ -92,13 +92,23 @@ impl Tests {
                 let reached = reach(vec![*at], &shared);
                 let others = reached.into_iter().filter(|other| other != at);
                 functions.extend(others.map(told));
-                found.tests.push(GoTest {
-                    name: of(*at).name.clone(),
-                    functions,
-                });
+                found.add(&of(*at).name, functions);
             }
         }
         found
+    }
+}
+
+impl Tests {
+    /// The package and the one around it can have tests of one name, which run together.
+    fn add(&mut self, name: &str, functions: Vec<Function>) {
+        match self.tests.iter_mut().find(|test| test.name == name) {
+            Some(known) => known.functions.extend(functions),
+            None => self.tests.push(GoTest {
+                name: name.to_owned(),
+                functions,
+            }),
+        }
     }
 }
 
@@ -151,7 +161,11 @@ func BenchmarkA(b *testing.B) {}
 
 func (fake) Close() {}
 ";
-        let files = [(PathBuf::from("a_test.go"), GoSource::parse(text, true))];
+        let other = b"package p_test\n\nfunc Test(t *testing.T) { deep(1); three(t) }\n";
+        let files = [
+            (PathBuf::from("a_test.go"), GoSource::parse(text, true)),
+            (PathBuf::from("b_test.go"), GoSource::parse(other, true)),
+        ];
         let found = Tests::find(&files);
         let told = |functions: &[Function]| {
             let names = functions.iter().map(|function| function.name.as_str());
@@ -159,7 +173,15 @@ func (fake) Close() {}
         };
         let tests = found.tests.iter();
         let tests: Vec<String> = tests.map(|test| told(&test.functions)).collect();
-        assert_eq!(tests, ["TestB one two", "TestA three", "Test", "FuzzA"]);
+        assert_eq!(
+            tests,
+            [
+                "TestB one two",
+                "TestA three",
+                "Test three Test Test three Test",
+                "FuzzA"
+            ]
+        );
         assert_eq!(told(&found.shared), "build deep fake.Close");
         assert!(!found.has_main);
     }

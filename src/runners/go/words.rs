@@ -78,6 +78,9 @@ const OTHERS: [&str; 29] = [
 /// Flags that change how a test is told of, or when it runs, and not how it ends.
 const OF_DISPLAY: [&str; 8] = ["v", "json", "failfast", "p", "x", "work", "fullpath", "a"];
 
+const TIMEOUT: &str = "timeout";
+const DEFAULT_TIMEOUT: &str = "10m0s";
+
 impl Words {
     /// `None` if it is another command.
     pub(super) fn read(command: &[OsString]) -> Option<Words> {
@@ -134,9 +137,19 @@ impl Words {
         ))
     }
 
-    /// The flags as they are typed.
+    /// The flags as they are typed, without how long a binary may take.
     pub(super) fn typed(&self) -> impl Iterator<Item = String> {
-        self.flags.iter().map(|flag| format!("-{flag}"))
+        let flags = self.flags.iter();
+        let flags = flags.filter(|flag| plain(flag) != TIMEOUT);
+        flags.map(|flag| format!("-{flag}"))
+    }
+
+    /// How long a binary may take.
+    pub(super) fn timeout(&self) -> &str {
+        let flags = self.flags.iter();
+        let flags = flags.filter(|flag| plain(flag) == TIMEOUT);
+        let value = flags.filter_map(|flag| flag.split_once('=')).next_back();
+        value.map_or(DEFAULT_TIMEOUT, |(_, value)| value)
     }
 
     /// The flags that the `go` command knows without tests: `go list` and `go vet` take them.
@@ -212,6 +225,11 @@ mod tests {
         assert_eq!(words.program, "/x/go");
         assert_eq!(words.flags, ["v", "tags=a,b", "race", "timeout=3s"]);
         assert_eq!(words.packages, ["./..."]);
+        assert_eq!(words.timeout(), "3s");
+        assert_eq!(
+            words.typed().collect::<Vec<_>>(),
+            ["-v", "-tags=a,b", "-race"]
+        );
         assert_eq!(words.args, ["-x", "y"]);
         assert_eq!(words.of_build(), ["-tags=a,b", "-race"]);
         assert_eq!(read("go vet ./..."), None);

@@ -149,6 +149,8 @@ fn watched(
         .arg(format!("-exec={}", exec.join(" ")))
         .arg("-cover")
         .arg(format!("-coverpkg={}", counted.join(",")))
+        // Each process of a test has its own.
+        .arg("-timeout=0")
         .args(words.typed())
         .args(targets);
     if !words.args.is_empty() {

@@ -204,3 +204,131 @@ func TestTwo(t *testing.T) {
     module.replace("go.work", "go 1.22", "go 1.23");
     module.run().are(&all);
 }
+
+#[test]
+fn without_go_it_says_what_to_do() {
+    if !has_go() {
+        return;
+    }
+    let mut module = Module::new(MODULE);
+    // git and a shell, and no more.
+    let bin = module.root().join("../home");
+    for program in ["git", "sh"] {
+        module.sh(&format!("ln -s $(command -v {program}) ../home/{program}"));
+    }
+    let path = bin.to_str().unwrap().to_owned();
+    module.env.insert("PATH".to_owned(), path);
+    let done = module.tamis(&["run"]);
+    let text = told(&done);
+    assert!(!done.status.success(), "{text}");
+    assert!(text.contains("there is no `go` in PATH"), "{text}");
+    let doctor = told(&module.tamis(&["doctor"]));
+    assert!(doctor.contains("cannot start `go env`"), "{doctor}");
+}
+
+#[test]
+fn tests_of_one_name_run_together() {
+    if !has_go() {
+        return;
+    }
+    let module = Module::new(
+        r#"
+-- go.mod --
+module example.com/demo
+
+go 1.22
+-- p/p.go --
+package p
+
+func Inner() int { return 1 }
+
+func Outer() int { return 2 }
+-- p/a_test.go --
+package p
+
+import "testing"
+
+func TestX(t *testing.T) { Inner() }
+
+func TestY(t *testing.T) {}
+-- p/b_test.go --
+package p_test
+
+import (
+	"testing"
+
+	"example.com/demo/p"
+)
+
+func TestX(t *testing.T) {
+	if p.Outer() != 2 {
+		t.Fatal("wrong")
+	}
+}
+"#,
+    );
+    module.run().are(&["p.TestX", "p.TestY"]);
+    module.replace("p/p.go", "return 1", "return 1 + 0");
+    module.run().are(&["p.TestX"]);
+    module.replace("p/b_test.go", "!= 2", "!= 3");
+    let ran = module.run();
+    ran.are(&["p.TestX"]);
+    assert_eq!(ran.outcomes["p.TestX"], "failed");
+}
+
+#[test]
+fn a_test_that_hangs_is_ended() {
+    if !has_go() {
+        return;
+    }
+    let module = Module::new(MODULE);
+    module.replace(
+        "calc/calc.go",
+        "func hook() {}",
+        "func hook() { select {} }",
+    );
+    let words = ["--", "go", "test", "-timeout=2s", "./calc"];
+    let ran = module.run_with(&words);
+    assert_eq!(ran.outcomes["calc.TestHooked"], "failed", "{}", ran.told);
+    assert_eq!(ran.outcomes["calc.TestSub"], "passed");
+}
+
+#[test]
+fn who_leaves_a_file_brings_those_behind() {
+    if !has_go() {
+        return;
+    }
+    let module = Module::new(
+        r#"
+-- go.mod --
+module example.com/demo
+
+go 1.22
+-- p/p_test.go --
+package p
+
+import (
+	"os"
+	"testing"
+)
+
+func TestA(t *testing.T) {}
+
+func TestB(t *testing.T) {
+	if _, err := os.Stat("left.txt"); err == nil {
+		t.Fatal("there is one")
+	}
+}
+
+func TestC(t *testing.T) {}
+"#,
+    );
+    let all = ["p.TestA", "p.TestB", "p.TestC"];
+    module.run().are(&all);
+    module.run().are(&[]);
+    let writes = "func TestA(t *testing.T) { os.WriteFile(\"left.txt\", nil, 0o600) }";
+    module.replace("p/p_test.go", "func TestA(t *testing.T) {}", writes);
+    let ran = module.run();
+    ran.are(&all);
+    assert_eq!(ran.outcomes["p.TestB"], "failed");
+}
