@@ -119,13 +119,14 @@ const ROOMS: [(&str, &[&str]); 21] = [
 ];
 
 /// Packages that only one room imports.
-const PACKAGES: [(&str, &str); 8] = [
+const PACKAGES: [(&str, &str); 9] = [
     ("git2", "history"),
     ("gix_commitgraph", "history"),
     ("octocrab", "share"),
     ("object_store", "share"),
     ("reqwest", "share"),
     ("ruff_python_parser", "languages"),
+    ("tree_sitter", "languages"),
     ("quick_xml", "runners"),
     ("libc", "tracer"),
 ];

@@ -8,6 +8,7 @@ pub(crate) mod completions;
 mod deciding;
 pub(crate) mod doctor;
 mod exchange;
+mod go;
 pub(crate) mod init;
 mod made_for;
 pub(crate) mod minimise;
@@ -85,6 +86,10 @@ enum Command {
     Action(action::ActionArgs),
     #[command(hide = true)]
     Trace(trace::TraceArgs),
+    #[command(hide = true)]
+    GoTest(go::GoTestArgs),
+    #[command(hide = true)]
+    GoBinary(go::GoBinaryArgs),
 }
 
 /// Options of every command, as typed.
@@ -371,6 +376,8 @@ fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit
         Command::Completions(args) => completions::run(args, report),
         Command::Action(args) => action::run(args, globals, report),
         Command::Trace(args) => trace::run(args, globals, report),
+        Command::GoTest(args) => go::test(args, report),
+        Command::GoBinary(args) => go::binary(args),
     }
 }
 

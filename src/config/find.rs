@@ -26,6 +26,10 @@ const BUILD_FILES: [&str; 5] = [
     "settings.gradle.kts",
 ];
 
+/// Files that mark a module of Go, and a workspace with several.
+const MODULE: &str = "go.mod";
+const WORKSPACE: &str = "go.work";
+
 /// The project and repository around the current folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -65,6 +69,13 @@ pub(crate) fn find_project(start: &Path) -> Place {
             marked = Some(folder);
         }
         if is_python {
+            break;
+        }
+        if marked.is_none() && has(folder, &[MODULE, WORKSPACE]) {
+            let mut above = folders_up_to(folder, top);
+            marked = above
+                .find(|above| has(above, &[WORKSPACE]))
+                .or(Some(folder));
             break;
         }
     }
@@ -138,6 +149,23 @@ mod tests {
         assert_eq!(at("py/java/x"), tree.path().join("py/java"));
         assert_eq!(at("py"), tree.path().join("py"));
         assert_eq!(at("both/tests"), tree.path().join("both/tests"));
+    }
+
+    #[test]
+    fn a_module_of_go_is_a_project_and_a_workspace_above_it_goes_first() {
+        let tree = tree(&[
+            ".git",
+            "go.mod",
+            "tools/go.mod",
+            "tools/cmd/x",
+            "work/go.work",
+            "work/a/go.mod",
+            "work/a/b/x",
+        ]);
+        let at = |name: &str| find(&tree.path().join(name)).folder;
+        assert_eq!(at("tools/cmd"), tree.path().join("tools"));
+        assert_eq!(at("work/a/b"), tree.path().join("work"));
+        assert_eq!(at(""), tree.path());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod change;
 mod closure;
 mod facts;
 mod files;
+mod go;
 pub(crate) mod jvm;
 pub(crate) mod python;
 mod reads;
@@ -19,6 +20,10 @@ pub(crate) use closure::{Closure, Meaning, StateReaders};
 pub use facts::{Environment, Facts, Value};
 pub(crate) use facts::{Place, Probe, Read, split};
 pub(crate) use files::DIR;
+pub(crate) use go::{
+    GoFunction, GoSource, is_part as is_part_of_go_package, is_test_file as is_go_test_file,
+    trace as go_trace,
+};
 pub(crate) use python::TOLD;
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
@@ -103,8 +108,9 @@ pub(crate) trait Language: Sync {
 }
 
 /// All languages. The order matters: a trace that no other language recognises belongs to
-/// the last one.
-pub(crate) static LANGUAGES: [&dyn Language; 3] = [&files::Files, &jvm::Jvm, &python::Python];
+/// the last one, and what looks like a file to all of them may be a package to the first.
+pub(crate) static LANGUAGES: [&dyn Language; 4] =
+    [&go::Go, &files::Files, &jvm::Jvm, &python::Python];
 
 /// The index in [`LANGUAGES`] of that whose agent wrote a trace.
 pub(crate) fn language_of(collector: &str) -> usize {

@@ -56,9 +56,14 @@ pub(super) fn unlisted(
     let known: FxHashSet<&BStr> = collection.iter().map(|id| matrix.path(*id)).collect();
     let finding = Finding::new(matrix, &collection, view);
     let mut unlisted = Unlisted::default();
+    let driver = project.config.driver;
     let paths = delta.paths.iter();
     for path in paths.filter(|path| project.may_hold_tests(path)) {
-        if known.contains(path.as_bstr()) || !finding.may_hold(path.as_bstr(), delta)? {
+        let may_hold = match driver.may_bring_tests(path.as_bstr()) {
+            Some(may_hold) => may_hold,
+            None => !known.contains(path.as_bstr()) && finding.may_hold(path.as_bstr(), delta)?,
+        };
+        if !may_hold {
             continue;
         }
         if finding.is_named(path.as_bstr()) {

@@ -7,6 +7,7 @@
 mod command;
 mod confirm;
 pub(crate) mod emission;
+mod go;
 pub(crate) mod gradle;
 pub(crate) mod junit;
 pub(crate) mod jvm;
@@ -43,6 +44,7 @@ use crate::select::{Part, Selection};
 pub(crate) use confirm::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
+pub(crate) use go::{run_binary, run_go_test};
 pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Observer, Watch};
 pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
@@ -64,6 +66,7 @@ pub(crate) static ALL: &[&dyn Runner] = &[
     &maven::Maven,
     &gradle::Gradle,
     &junit::Junit,
+    &go::Go,
     &command::Command,
 ];
 
@@ -167,6 +170,12 @@ pub trait Runner: Sync {
 
     /// All tests that there are, if the configuration names them.
     fn named_tests(&self, _settings: &Settings<'_>) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Whether a file that changed can bring tests that nobody knows, or decide whether what
+    /// the tests are in can be built at all; `None` if what finding them read tells.
+    fn may_bring_tests(&self, _path: &BStr) -> Option<bool> {
         None
     }
 
@@ -372,6 +381,7 @@ pub struct Detected {
 /// What tests are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestsOf {
+    Go,
     Jvm,
     Python,
 }

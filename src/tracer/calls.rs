@@ -277,6 +277,7 @@ impl Calls {
     /// A program, and what the kernel reads to start it.
     fn execute(&mut self, caller: &Caller<'_>, dir: i32, at: usize) -> Option<()> {
         let mut way = self.way(caller, dir, at, true)?;
+        *self.seen.executed.entry(way.path.clone()).or_default() += 1;
         for _ in 0..MOST_INTERPRETERS {
             self.seen.used(&way, Use::Content);
             let Some(interpreter) = interpreter(&way) else {

@@ -72,7 +72,7 @@ pub(crate) fn of_all(variables: impl Iterator<Item = (OsString, OsString)>) -> F
 
 /// The volatile variables of CI services that the words of the command spell, or a file which
 /// the test used: it may have read them.
-pub(super) fn spelled(seen: &Seen, words: &[Vec<u8>]) -> BTreeSet<&'static str> {
+pub(crate) fn spelled(seen: &Seen, words: &[Vec<u8>]) -> BTreeSet<&'static str> {
     let names = VOLATILE.split_whitespace();
     let names = names.filter(|name| OF_SERVICES.iter().any(|one| name.starts_with(one)));
     let names: Vec<&'static str> = names.collect();

@@ -44,6 +44,8 @@ pub(crate) fn why_not() -> Option<String> {
         argv: &["true".into()],
         cwd: Path::new("/"),
         timeout: None,
+        env: &[],
+        output: None,
     };
     let error = trace(&job, || 0).err()?;
     let system = error.root_cause().downcast_ref::<io::Error>();
@@ -220,6 +222,8 @@ mod tests {
             argv: &argv,
             cwd: &top,
             timeout: None,
+            env: &[],
+            output: None,
         };
         let traced = trace(&job, || 0).unwrap();
         let top = top.to_str().unwrap().to_owned();
@@ -293,6 +297,8 @@ mod tests {
             argv: &["no-such-program-anywhere".into()],
             cwd: Path::new("/"),
             timeout: None,
+            env: &[],
+            output: None,
         };
         assert!(
             trace(&job, || 0)

@@ -25,6 +25,7 @@ mod seen;
 mod write;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -34,13 +35,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::Ended;
 
-pub(crate) use environment::of_all;
+pub(crate) use environment::{of_all, spelled};
 pub(crate) use plan::{Plan, Test};
-pub(crate) use supervisor::why_not;
-pub(crate) use write::runtime;
-
-use seen::Seen;
-use supervisor::{adopt_orphans, end_descendants, trace};
+pub(crate) use seen::Seen;
+pub(crate) use supervisor::{adopt_orphans, end_descendants, trace, why_not};
+pub(crate) use write::{Lines, bytes, is_below, runtime, value};
 
 /// One command that is a test.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +48,10 @@ pub(crate) struct Job<'a> {
     pub cwd: &'a Path,
     /// After that it is ended.
     pub timeout: Option<Duration>,
+    /// Variables besides those of this process.
+    pub env: &'a [(OsString, OsString)],
+    /// Where both of its outputs go, if not where those of this process go.
+    pub output: Option<&'a File>,
 }
 
 /// How it ended.
@@ -66,7 +69,7 @@ pub(crate) struct Traced {
 ///
 /// # Errors
 /// If it cannot be started.
-fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
+pub(crate) fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
     let mut command = job.command()?;
     let since = Instant::now();
     let child = command.spawn();
@@ -97,8 +100,16 @@ impl Job<'_> {
         command
             .args(arguments)
             .current_dir(self.cwd)
+            .envs(self.env.iter().cloned())
             // What is typed meanwhile would be an input that nobody sees.
             .stdin(Stdio::null());
+        if let Some(file) = self.output {
+            let again = || {
+                file.try_clone()
+                    .context("cannot use a file of output twice")
+            };
+            command.stdout(again()?).stderr(again()?);
+        }
         Ok(command)
     }
 }

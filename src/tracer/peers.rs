@@ -1,6 +1,8 @@
 //! Whom the processes of a test talk to. Among themselves they may; what was there before is
 //! an input that nobody can compare.
 
+use std::cell::OnceCell;
+
 use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashSet;
 
@@ -24,29 +26,37 @@ const WITH_LENGTH: u64 = 64;
 const HERE: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
 
 /// Services of this machine.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Peers {
-    /// Ports that were in use before the test.
-    ports: FxHashSet<u16>,
-    /// Names in no folder that were.
-    names: FxHashSet<Vec<u8>>,
+    before: OnceCell<Before>,
     /// Whether a process of the test offers a service.
     serves: bool,
 }
 
-impl Default for Peers {
-    fn default() -> Peers {
-        let lists = ["tcp", "tcp6", "udp", "udp6"].map(list);
-        let ports = lists
-            .iter()
-            .flat_map(|list| list.lines().skip(1).filter_map(port));
-        let sockets = list("unix");
-        let names = sockets.lines().filter_map(|line| line.split_once('@'));
-        Peers {
-            ports: ports.collect(),
-            names: names.map(|(_, name)| name.as_bytes().to_vec()).collect(),
-            serves: false,
-        }
+/// Those that were there before the test had any. To list them takes as long as a short test,
+/// so that happens when one first names an address.
+#[derive(Debug)]
+struct Before {
+    /// Ports that were in use.
+    ports: FxHashSet<u16>,
+    /// Names in no folder that were.
+    names: FxHashSet<Vec<u8>>,
+}
+
+impl Peers {
+    fn before(&self) -> &Before {
+        self.before.get_or_init(|| {
+            let lists = ["tcp", "tcp6", "udp", "udp6"].map(list);
+            let ports = lists
+                .iter()
+                .flat_map(|list| list.lines().skip(1).filter_map(port));
+            let sockets = list("unix");
+            let names = sockets.lines().filter_map(|line| line.split_once('@'));
+            Before {
+                ports: ports.collect(),
+                names: names.map(|(_, name)| name.as_bytes().to_vec()).collect(),
+            }
+        })
     }
 }
 
@@ -99,6 +109,10 @@ impl Calls {
         }
         let told = bytes(caller.notice.thread, address, length).ok()?;
         let family = i32::from(u16::from_le_bytes([told[0], told[1]]));
+        if [libc::AF_INET, libc::AF_INET6].contains(&family) {
+            // The call has not happened yet.
+            self.peers.before();
+        }
         match family {
             libc::AF_UNIX => return self.local(caller, &told[2..], binds),
             // The kernel, or nobody.
@@ -117,7 +131,7 @@ impl Calls {
         let port = told
             .get(2..4)
             .map(|port| u16::from_be_bytes([port[0], port[1]]));
-        let was_there = port.is_none_or(|port| self.peers.ports.contains(&port));
+        let was_there = port.is_none_or(|port| self.peers.before().ports.contains(&port));
         if !is_here || !self.peers.serves || was_there {
             self.seen.doubt("it used the network");
         }
@@ -128,8 +142,14 @@ impl Calls {
     fn local(&mut self, caller: &Caller<'_>, name: &[u8], binds: bool) -> Option<()> {
         let end = name.find_byte(0).unwrap_or(name.len());
         if end == 0 {
+            // Whatever is bound here is not there yet.
+            self.peers.before();
             self.peers.serves |= binds;
-            let was_there = self.peers.names.contains(name.get(1..).unwrap_or_default());
+            let was_there = self
+                .peers
+                .before()
+                .names
+                .contains(name.get(1..).unwrap_or_default());
             if !binds && (!self.peers.serves || was_there) {
                 self.seen.doubt("it talked to another program");
             }
@@ -162,7 +182,7 @@ mod tests {
     fn ports_in_use_are_known() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert!(Peers::default().ports.contains(&port));
+        assert!(Peers::default().before().ports.contains(&port));
         let line = "  0: 0100007F:1538 00000000:0000 0A";
         assert_eq!(super::port(line), Some(0x1538));
     }

@@ -178,6 +178,8 @@ impl Plan {
             argv: &argv,
             cwd: &test.cwd,
             timeout: test.timeout,
+            env: &[],
+            output: None,
         };
         let traced = match &self.untraced {
             None => trace(&job, end_descendants),

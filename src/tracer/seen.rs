@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::{BStr, BString, ByteSlice};
 
-use super::paths::{Found, Way, native};
+use super::paths::{Found, Way, fingerprint, native};
 use crate::disk;
 use crate::matrix::Fingerprint;
 
@@ -44,6 +44,8 @@ pub(crate) struct Seen {
     pub written: BTreeSet<BString>,
     /// Folders that the test made.
     made: BTreeSet<BString>,
+    /// How often programs were started, or were to be.
+    pub executed: BTreeMap<BString, usize>,
     /// Why there may be more.
     pub incomplete: Option<String>,
 }
@@ -185,6 +187,11 @@ impl Seen {
                 *known = print(path);
             }
         }
+    }
+
+    /// The same, by what they hold now.
+    pub(crate) fn keep_prints_of(&mut self, written: &BTreeSet<BString>) {
+        self.keep_prints(written, fingerprint);
     }
 
     /// There may be more than was seen.

@@ -40,29 +40,25 @@ const TEST: u64 = 1;
 /// # Errors
 /// If it cannot be written.
 pub(super) fn write(dir: &Path, name: &str, told: &Written<'_>) -> Result<()> {
-    let mut lines = beginning(name, told.cwd);
-    lines.push(json!(["s", TEST, "test", told.test, null]));
-    lines.push(json!(["b", TEST, told.test, ""]));
-    let units = units(told);
-    let numbers: Vec<usize> = (0..units.len()).collect();
-    let definitions = units.into_iter().zip(&numbers);
-    lines.extend(
-        definitions.map(|((kind, path, value), number)| json!(["u", number, kind, path, value])),
-    );
-    lines.push(json!(["+", TEST, numbers, []]));
-    let written = told.seen.written.iter();
-    lines.extend(written.map(|one| json!(["w", TEST, bytes(one.as_bstr())])));
-    let incomplete = &told.seen.incomplete;
-    let outcome = told.outcome.word();
-    lines.push(json!([
-        "t",
+    let mut lines = Lines::begin(name, COLLECTOR, told.cwd);
+    lines.add(json!(["s", TEST, "test", told.test, null]));
+    lines.add(json!(["b", TEST, told.test, ""]));
+    let counts = |path: &BStr| !is_below(path, told.store);
+    lines.files(told.seen, counts);
+    let (name_of, print) = &told.definition;
+    lines.unit("runtime", name_of.as_str().into(), value(Some(*print)));
+    lines.all_variables();
+    lines.variables(spelled(told.seen, told.words));
+    lines.gives(TEST);
+    lines.writes(TEST, told.seen);
+    lines.ends(
         TEST,
         told.test,
-        outcome,
+        told.outcome,
         told.seconds,
-        incomplete
-    ]));
-    save(dir, name, lines)
+        &told.seen.incomplete,
+    );
+    lines.save(dir, name)
 }
 
 /// Writes which tests there are: those that ran, and those that were left out.
@@ -70,32 +66,140 @@ pub(super) fn write(dir: &Path, name: &str, told: &Written<'_>) -> Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub(super) fn write_list(dir: &Path, name: &str, ran: &[&str], left_out: &[&str]) -> Result<()> {
-    let mut lines = beginning(name, Path::new("/"));
-    lines.push(json!(["items", ran, left_out]));
-    save(dir, name, lines)
+    let mut lines = Lines::begin(name, COLLECTOR, Path::new("/"));
+    lines.add(json!(["items", ran, left_out]));
+    lines.save(dir, name)
 }
 
-fn beginning(name: &str, cwd: &Path) -> Vec<Value> {
-    let open = json!({
-        "version": 1,
-        "trace": name,
-        "pid": std::process::id(),
-        "role": "main",
-        "collector": COLLECTOR,
-        "runtime": runtime(),
-        "cwd": bytes(cwd.as_os_str().as_bytes().as_bstr()),
-    });
-    vec![json!(["open", open]), json!(["s", 0, "session", "", null])]
+/// The lines of a trace.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    lines: Vec<Value>,
+    /// How many units are defined, and how many of these some scope has.
+    defined: usize,
+    given: usize,
 }
 
-fn save(dir: &Path, name: &str, mut lines: Vec<Value>) -> Result<()> {
-    lines.push(json!(["close", 0]));
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&line.to_string());
-        text.push('\n');
+impl Lines {
+    /// Those of a process that ran tests. Scope 0 is what all tests of all processes need.
+    pub(crate) fn begin(name: &str, collector: &str, cwd: &Path) -> Lines {
+        let open = json!({
+            "version": 1,
+            "trace": name,
+            "pid": std::process::id(),
+            "role": "main",
+            "collector": collector,
+            "runtime": runtime(),
+            "cwd": bytes(cwd.as_os_str().as_bytes().as_bstr()),
+        });
+        Lines {
+            lines: vec![json!(["open", open]), json!(["s", 0, "session", "", null])],
+            defined: 0,
+            given: 0,
+        }
     }
-    Ok(write_atomically(dir.join(format!("{name}.trace")), text)?)
+
+    pub(crate) fn add(&mut self, line: Value) {
+        self.lines.push(line);
+    }
+
+    /// Defines a unit.
+    pub(crate) fn unit(&mut self, kind: &str, path: Value, value: Value) {
+        let line = json!(["u", self.defined, kind, path, value]);
+        self.lines.push(line);
+        self.defined += 1;
+    }
+
+    /// The same of a function, by its name.
+    pub(crate) fn code(&mut self, file: &Path, line: u32, name: &str) {
+        let file = bytes(file.as_os_str().as_bytes().as_bstr());
+        self.lines
+            .push(json!(["c", self.defined, file, line, name]));
+        self.defined += 1;
+    }
+
+    /// Defines what was used of files.
+    pub(crate) fn files(&mut self, seen: &Seen, counts: impl Fn(&BStr) -> bool) {
+        for (file, print) in seen.files.iter().filter(|(file, _)| counts(file.as_bstr())) {
+            self.unit("file", bytes(file.as_bstr()), value(*print));
+        }
+        for (file, found) in seen.exist.iter().filter(|(file, _)| counts(file.as_bstr())) {
+            let found = match found {
+                Found::Missing => "missing",
+                Found::Dir => "dir",
+                Found::File | Found::Special => "file",
+            };
+            self.unit("exists", bytes(file.as_bstr()), found.into());
+        }
+        for (folder, print) in seen.listed.iter().filter(|(one, _)| counts(one.as_bstr())) {
+            self.unit("dir", bytes(folder.as_bstr()), value(*print));
+        }
+    }
+
+    /// Defines the environment as it is here, as a whole.
+    pub(crate) fn all_variables(&mut self) {
+        let all = of_all(std::env::vars_os());
+        self.unit("env", ALL.into(), value(Some(all)));
+    }
+
+    /// Defines variables as they are here.
+    pub(crate) fn variables<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
+        for name in names {
+            let print = std::env::var_os(name);
+            let print = print.map(|print| Fingerprint::of_value(print.as_bytes()));
+            self.unit("env", name.into(), value(print));
+        }
+    }
+
+    /// Gives a scope all units that were defined since the last time.
+    pub(crate) fn gives(&mut self, scope: u64) {
+        let numbers: Vec<usize> = (self.given..self.defined).collect();
+        self.given = self.defined;
+        self.lines.push(json!(["+", scope, numbers, []]));
+    }
+
+    /// Gives a scope all units that were defined.
+    pub(crate) fn gives_all(&mut self, scope: u64) {
+        self.given = 0;
+        self.gives(scope);
+    }
+
+    pub(crate) fn writes(&mut self, scope: u64, seen: &Seen) {
+        let written = seen.written.iter();
+        let written = written.map(|one| json!(["w", scope, bytes(one.as_bstr())]));
+        self.lines.extend(written);
+    }
+
+    pub(crate) fn ends(
+        &mut self,
+        scope: u64,
+        test: &str,
+        outcome: Outcome,
+        seconds: f64,
+        incomplete: &Option<String>,
+    ) {
+        let outcome = outcome.word();
+        self.lines
+            .push(json!(["t", scope, test, outcome, seconds, incomplete]));
+    }
+
+    /// Writes them to a file of this name in `dir`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn save(mut self, dir: &Path, name: &str) -> Result<()> {
+        self.lines.push(json!(["close", 0]));
+        let mut text = String::new();
+        for line in self.lines {
+            text.push_str(&line.to_string());
+            text.push('\n');
+        }
+        Ok(write_atomically(dir.join(format!("{name}.trace")), text)?)
+    }
+}
+
+pub(crate) fn is_below(path: &BStr, folder: &Path) -> bool {
+    Path::new(OsStr::from_bytes(path)).starts_with(folder)
 }
 
 /// What the environment of the tests is called.
@@ -103,42 +207,13 @@ pub(crate) fn runtime() -> String {
     format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// What was used: kind, path, value.
-fn units(told: &Written<'_>) -> Vec<(&'static str, Value, Value)> {
-    let seen = told.seen;
-    let counts = |path: &BStr| !Path::new(OsStr::from_bytes(path)).starts_with(told.store);
-    let mut units = Vec::new();
-    for (file, print) in seen.files.iter().filter(|(file, _)| counts(file.as_bstr())) {
-        units.push(("file", bytes(file.as_bstr()), value(*print)));
-    }
-    for (file, found) in seen.exist.iter().filter(|(file, _)| counts(file.as_bstr())) {
-        let found = match found {
-            Found::Missing => "missing",
-            Found::Dir => "dir",
-            Found::File | Found::Special => "file",
-        };
-        units.push(("exists", bytes(file.as_bstr()), found.into()));
-    }
-    for (folder, print) in seen.listed.iter().filter(|(one, _)| counts(one.as_bstr())) {
-        units.push(("dir", bytes(folder.as_bstr()), value(*print)));
-    }
-    let (name, print) = &told.definition;
-    units.push(("runtime", name.as_str().into(), value(Some(*print))));
-    units.push(("env", ALL.into(), value(Some(of_all(std::env::vars_os())))));
-    for name in spelled(seen, told.words) {
-        let print = std::env::var_os(name);
-        let print = print.map(|print| Fingerprint::of_value(print.as_bytes()));
-        units.push(("env", name.into(), value(print)));
-    }
-    units
-}
-
-fn value(print: Option<Fingerprint>) -> Value {
+/// A fingerprint as traces have it.
+pub(crate) fn value(print: Option<Fingerprint>) -> Value {
     print.map_or(Value::Null, |print| print.hex().into())
 }
 
 /// A path as traces have it.
-fn bytes(path: &BStr) -> Value {
+pub(crate) fn bytes(path: &BStr) -> Value {
     match path.to_str() {
         Ok(text) => text.into(),
         Err(_) => json!({ "hex": faster_hex::hex_string(path) }),

@@ -29,6 +29,7 @@ mod crashes;
 mod declared;
 mod earlier;
 mod git_states;
+mod go;
 mod gradle;
 mod harness;
 mod histories;

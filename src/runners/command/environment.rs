@@ -12,9 +12,9 @@ use crate::runners::probe::is_probed;
 use crate::tracer::{of_all, runtime};
 
 #[derive(Debug)]
-pub(super) struct OfThisProcess {
+pub(in crate::runners) struct OfThisProcess {
     /// The names and values of what the commands are.
-    pub definitions: BTreeMap<String, Fingerprint>,
+    pub(in crate::runners) definitions: BTreeMap<String, Fingerprint>,
 }
 
 impl Prober for OfThisProcess {

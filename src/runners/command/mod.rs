@@ -6,6 +6,8 @@
 
 mod environment;
 
+pub(super) use environment::OfThisProcess;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -108,7 +110,7 @@ impl Runner for Command {
     fn prober(&self, asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
         let tests = tests(asked.command, asked.cwd, &asked.settings);
         let definitions = tests.iter().map(|test| test.definition(asked.root));
-        Some(Box::new(environment::OfThisProcess {
+        Some(Box::new(OfThisProcess {
             definitions: definitions.collect(),
         }))
     }

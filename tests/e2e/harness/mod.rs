@@ -23,3 +23,4 @@ pub use github::{on_github, outputs};
 pub use java::has_programs;
 pub use project::{Finished, Outcomes, Project, Run, TWO_MODULES, files_below};
 pub use python::{Python, Wanted, skip};
+pub use text::files;
