@@ -44,6 +44,10 @@ pub(crate) struct Span {
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub nodes: Vec<Node>,
+    /// How many of these are scopes: they come first. Others only stand for what they lead to.
+    pub scopes: usize,
+    /// Those of tests.
+    pub tests: FxHashSet<NodeId>,
     pub definitions: Vec<Definition>,
     /// The import node of each module file that a test process imported.
     pub imports: FxHashMap<BString, NodeId>,
@@ -108,6 +112,7 @@ impl Graph {
             building.mark(SESSION, &format!("unreadable trace: {}", error.why));
         }
         building.time();
+        building.graph.scopes = building.graph.nodes.len();
         building.graph
     }
 
@@ -212,6 +217,8 @@ impl<'a> Building<'a> {
             interned: FxHashMap::default(),
             graph: Graph {
                 nodes: vec![Node::default()],
+                scopes: 0,
+                tests: FxHashSet::default(),
                 definitions: Vec::new(),
                 imports: FxHashMap::default(),
                 module_names: FxHashMap::default(),
@@ -267,6 +274,9 @@ impl<'a> Building<'a> {
                 if !known.contains(name) {
                     known.push(name.clone());
                 }
+            }
+            if scope.kind == ScopeKind::Test {
+                self.graph.tests.insert(node);
             }
             if in_test_process && scope.kind == ScopeKind::Import {
                 self.graph.imports.insert(scope.name.clone(), node);

@@ -192,12 +192,11 @@ impl Closing<'_> {
     }
 
     /// Whether a node ran, or could run, in the turn of another test than the one that needs it.
-    pub(super) fn is_of_tests(&self, node: NodeId) -> bool {
-        if self.changes.contains(&node) {
-            // It leads to who made the change.
+    fn is_of_tests(&self, node: NodeId) -> bool {
+        let graph = &self.run.graph;
+        if node as usize >= graph.scopes {
             return false;
         }
-        let graph = &self.run.graph;
         let span = |node| graph.times.get(&node);
         let found = span(SESSION).map(|session| session.last);
         match (found, span(node)) {

@@ -111,7 +111,7 @@ pub(super) struct Shared {
     pub incomplete: Option<String>,
     /// Whether it comes to changes in [`Closing::by_value`] that what is below does not.
     pub is_tied: bool,
-    /// Whether it has code that ran in the turns of other tests than the one that needs it.
+    /// Whether it has code of tests, which is of earlier ones for those that need it.
     pub is_past: bool,
 }
 
@@ -296,8 +296,8 @@ impl<'a> Closing<'a> {
         let mut by_itself = self.by_itself(base, part);
         if let Some((_, reads)) = &mut by_itself {
             let mut others = reached.iter().filter(|one| Some(**one) != node);
-            reads.past |=
-                self.shared[OF_BASES + base].is_past || others.any(|one| self.is_of_tests(*one));
+            reads.past |= self.shared[OF_BASES + base].is_past
+                || others.any(|one| self.run.graph.tests.contains(one));
         }
         let inner = self.inner(at, begin, base, &reached)?;
         let row = ObservedRow {
@@ -419,8 +419,8 @@ impl<'a> Closing<'a> {
         let mut searches = self.searches(starts);
         searches.extend(on.iter().flat_map(|on| on.searches.iter()));
         let searches = Rc::new(searches);
-        let has_past = |node: &NodeId| self.is_of_tests(*node);
-        let is_past = below.is_some() && reached.iter().any(has_past)
+        let tests = &self.run.graph.tests;
+        let is_past = reached.iter().any(|node| tests.contains(node))
             || on.as_ref().is_some_and(|on| on.is_past);
         self.shared.push(Shared {
             known: Rc::new(known),
