@@ -116,4 +116,4 @@ def install(agent):
     _lru_cache_wrapper.__module__ = "functools"
     _lru_cache_wrapper.__qualname__ = "_lru_cache_wrapper"
     functools._lru_cache_wrapper = _lru_cache_wrapper
-    properties.install(agent, found_at)
+    properties.install(agent, found_at, enter, leave)

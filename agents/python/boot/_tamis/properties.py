@@ -102,8 +102,9 @@ class Filled:
         return list(range(len(objects)))
 
 
-def install(agent, found_at):
-    """Watch properties; `found_at` gives path and name of a function of the project's."""
+def install(agent, found_at, enter, leave):
+    """Watch properties; `found_at` gives path and name of a function of the project's, `enter` and
+    `leave` make a scope the current one for a while."""
     kind = functools.cached_property
     plain = kind.__get__
     scopes = {}
@@ -113,14 +114,6 @@ def install(agent, found_at):
     def find(function, key):
         found = scopes[key] = agent.properties.scope_of(found_at(function), key[2])
         return found
-
-    @guard
-    def enter(scope):
-        return agent.push(scope)
-
-    @guard
-    def leave(token):
-        agent.pop(token)
 
     filled = guard(agent.properties.filled)
 
