@@ -2,7 +2,14 @@
 
 use crate::harness::*;
 
-cases!(installed, plugin_installed, editable, extension, lock_file);
+cases!(
+    installed,
+    plugin_installed,
+    garbage_between_tests,
+    editable,
+    extension,
+    lock_file
+);
 
 /// Distributions in site-packages.
 fn installed() -> Case {
@@ -142,6 +149,64 @@ def test_a():
         ["! test_a.py::test_a"],
     )
     .late()
+}
+
+/// A generator that a test left in a cycle of objects ends when these are collected: between two
+/// tests.
+fn garbage_between_tests() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+def lines():
+    try:
+        yield 1
+    finally:
+        pass
+-- test_a.py --
+import gc
+
+import pytest
+
+import lib
+
+
+def test_leaves():
+    gc.disable()
+    kept = [lib.lines()]
+    assert next(kept[0]) == 1
+    kept.append(kept)
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_other(n):
+    pass
+"#,
+    )
+    .own_venv()
+    .setup([install(
+        "pytest_collects",
+        "1.0.0",
+        &[
+            (
+                "pytest_collects.py",
+                "import gc\ndef pytest_runtestloop(session):\n    for at, item in enumerate(session.items):\n        following = session.items[at + 1 : at + 2]\n        nextitem = following[0] if following else None\n        item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)\n        gc.collect()\n    return True\n",
+            ),
+            (
+                "pytest_collects-1.0.0.dist-info/entry_points.txt",
+                "[pytest11]\ncollects = pytest_collects\n",
+            ),
+        ],
+    )])
+    .edit(
+        "how it begins",
+        [replace("lib.py", "yield 1", "yield 1\n        yield 2")],
+        ["test_a.py::test_leaves", "test_a.py::test_other[0]"],
+    )
+    .edit(
+        "what it yields",
+        [replace("lib.py", "yield 1", "yield 2")],
+        ["! test_a.py::test_leaves", "test_a.py::test_other[0]"],
+    )
 }
 
 /// Source outside the repository, installed in editable mode.

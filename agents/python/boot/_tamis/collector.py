@@ -7,6 +7,7 @@ Every collector numbers code objects from `FIRST_CODE` upwards, and has these me
 `write_through(agent)`: from now on the agent gets each number at once;
 `scope_changed(scope)`: later numbers belong to another scope;
 `lost()`: why code may have run unseen since the last call, or `None`;
+`between(is_between)`: it is the time between two tests, or not any more;
 `session_begins()`: from now on tests are collected and run;
 `audit(callback, names)`: pass audit events with these names to `callback`.
 """
@@ -75,6 +76,9 @@ class Pure:
 
     def lost(self):
         return None
+
+    def between(self, is_between):
+        """What ends then counts for the session: nobody knows why it runs."""
 
     def session_begins(self):
         """Most collectors have nothing to do."""
@@ -241,6 +245,7 @@ class Native:
         self.name = "native"
         self.audit = native.audit
         self.lost = native.lost
+        self.between = native.between
 
     def session_begins(self):
         """Nothing to do."""

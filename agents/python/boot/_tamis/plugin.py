@@ -264,6 +264,7 @@ class Session:
                 # What runs outside of tests from now on can meet what tests have left.
                 self.collected = True
                 self.agent.push(self.agent.new_scope("session", ""), needed=False)
+                self.agent.collector.between(True)
             self.agent.flush()
 
     # -- tests ------------------------------------------------------------
@@ -322,6 +323,7 @@ class Session:
             # A doctest, or an item of a plug-in: its text may use any name.
             agent.note("names", "*", None, scope)
         test.token = agent.push(scope, needed=False)
+        agent.collector.between(False)
         self.test = test
         return test
 
@@ -330,6 +332,7 @@ class Session:
         agent = self.agent
         seconds = _clock() - test.started
         agent.pop(test.token)
+        agent.collector.between(True)
         self.test = None
         agent.state.ran(test.scope)
         agent.properties.turn_ended(test.item)

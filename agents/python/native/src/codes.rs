@@ -132,15 +132,30 @@ pub unsafe fn touch(code: Ref) -> bool {
     judge(code)
 }
 
-/// Whether `code`, which has run, is the project's.
-pub unsafe fn is_of_project(code: Ref) -> bool {
+/// The number of `code`, which has run, if it is the project's.
+pub unsafe fn number(code: Ref) -> Option<u32> {
     let hot = HOT.get();
     let extra = word(code, hot.extra_offset) as *const usize;
     if extra.is_null() || *extra as isize <= hot.extra_index {
-        return false;
+        return None;
     }
     let verdict = *extra.offset(1 + hot.extra_index);
-    verdict != 0 && verdict & 1 == 0
+    (verdict != 0 && verdict & 1 == 0).then(|| (verdict / 2 - 1) as u32)
+}
+
+/// Whether `code`, which has run, is the project's.
+pub unsafe fn is_of_project(code: Ref) -> bool {
+    number(code).is_some()
+}
+
+/// Notes that code with this number runs.
+pub unsafe fn touch_number(number: u32) {
+    let epoch = HOT.get().epoch;
+    if let Some(last) = CODES.get().last.get_mut(number as usize)
+        && std::mem::replace(last, epoch) != epoch
+    {
+        first_run(number);
+    }
 }
 
 #[cold]
@@ -161,15 +176,7 @@ unsafe fn judge(code: Ref) -> bool {
         Some(verdict) if verdict & 1 == 1 => false,
         Some(verdict) => {
             let number = verdict / 2 - 1;
-            let epoch = HOT.get().epoch;
-            let first = CODES.get().last.get_mut(number).is_some_and(|last| {
-                let first = *last != epoch;
-                *last = epoch;
-                first
-            });
-            if first {
-                first_run(number as u32);
-            }
+            touch_number(number as u32);
             true
         }
         None => {

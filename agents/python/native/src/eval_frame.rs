@@ -3,8 +3,8 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use crate::codes;
 use crate::ffi::*;
+use crate::{closings, codes};
 
 type Eval = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> Ref;
 type GetEval = unsafe extern "C" fn(*mut c_void) -> Eval;
@@ -114,18 +114,25 @@ unsafe fn is_ours(eval: Eval) -> bool {
 }
 
 unsafe extern "C" fn evaluate(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
-    codes::touch(word(frame, FRAME_CODE) as Ref);
+    touch(word(frame, FRAME_CODE) as Ref, throw);
     previous(state, frame, throw)
 }
 
 unsafe extern "C" fn evaluate_311(state: *mut c_void, frame: *mut c_void, throw: c_int) -> Ref {
-    codes::touch(word(frame, FRAME_CODE) as Ref);
+    touch(word(frame, FRAME_CODE) as Ref, throw);
     let number = |offset: isize| *state.byte_offset(offset).cast::<i32>();
     let limit = number(RECURSION_LIMIT);
     if limit > DEEPEST && limit - number(RECURSION_REMAINING) > DEEPEST {
         return evaluate_deep(state, frame, throw);
     }
     previous(state, frame, throw)
+}
+
+#[inline(always)]
+unsafe fn touch(code: Ref, throw: c_int) {
+    if throw == 0 || !closings::waits(code, PyErr_Occurred()) {
+        codes::touch(code);
+    }
 }
 
 #[inline(always)]

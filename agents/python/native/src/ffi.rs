@@ -91,6 +91,7 @@ unsafe extern "C" {
     pub static mut _Py_TrueStruct: Object;
     pub static mut PyExc_BaseException: Ref;
     pub static mut PyExc_Exception: Ref;
+    pub static mut PyExc_GeneratorExit: Ref;
     pub static mut PyExc_ImportError: Ref;
     pub static mut PyExc_RuntimeError: Ref;
     pub static mut PyExc_TypeError: Ref;

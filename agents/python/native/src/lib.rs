@@ -14,6 +14,7 @@
 mod abilities;
 mod attributes;
 mod audit;
+mod closings;
 mod codes;
 mod content;
 mod digest;

@@ -5,8 +5,8 @@ use std::ptr::null_mut;
 
 use crate::ffi::*;
 use crate::{
-    attributes, audit, codes, digest, eval_frame, frames, monitoring, outliving, standins, trace,
-    watch,
+    attributes, audit, closings, codes, digest, eval_frame, frames, monitoring, outliving,
+    standins, trace, watch,
 };
 
 /// How code is being recorded.
@@ -112,6 +112,15 @@ unsafe extern "C" fn swap_text(_: Ref, args: Ref) -> Ref {
         Some(text) => PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize),
         None => none(),
     }
+}
+
+unsafe extern "C" fn between(_: Ref, args: Ref) -> Ref {
+    let mut is_between: c_int = 0;
+    if !in_main() || PyArg_ParseTuple(args, c"p:between".as_ptr(), &raw mut is_between) == 0 {
+        return null_mut();
+    }
+    closings::between(is_between != 0);
+    none()
 }
 
 unsafe extern "C" fn ignore(_: Ref, args: Ref) -> Ref {
@@ -422,11 +431,12 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 24]> = Global::new([
+static METHODS: Global<[MethodDef; 25]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
     method(c"swap_text", swap_text),
+    method(c"between", between),
     method(c"ignore", ignore),
     method(c"definitions", definitions),
     method(c"lost", lost),

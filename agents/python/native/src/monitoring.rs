@@ -5,8 +5,8 @@
 
 use std::ffi::{CStr, c_long};
 
-use crate::codes;
 use crate::ffi::*;
+use crate::{closings, codes};
 
 const NAME: &CStr = c"tamis";
 /// Ids without a fixed meaning come first; 5 is the optimizer's, 2 the profiler's.
@@ -54,6 +54,9 @@ unsafe extern "C" fn enter(_: Ref, args: *const Ref, count: isize) -> Ref {
 /// (code, offset, exception): a resumption by `throw` or `close`. This event cannot be
 /// disabled.
 unsafe extern "C" fn throw(_: Ref, args: *const Ref, count: isize) -> Ref {
+    if count >= 3 && closings::waits(*args, (**args.add(2)).kind) {
+        return none();
+    }
     if count >= 1 {
         codes::touch(*args);
     }
