@@ -7,6 +7,8 @@ read: names (by hash), modules that it holds, or anything. Cells whose values di
 have none, are looked for first; then who reads one of them. Whoever cannot be decided runs.
 """
 
+from functools import lru_cache
+
 from .values import ITEMS, MODULES
 
 # What the interpreter asks of modules by itself.
@@ -29,6 +31,7 @@ _MOST_MET = 4
 _HELD_BY_CLASSES = ("__annotations__", "__doc__")
 
 
+@lru_cache(1 << 16)
 def name_hash(name):
     """FNV-1a with 32 bits, as in the plan."""
     found = 0x811C9DC5
@@ -295,25 +298,26 @@ class Plan:
             return _among(sorted(differences.everywhere))
         if test in differences.items:
             return "its parameters, marks or fixtures differ"
+        named = ()
         if part.get("past"):
-            earlier, more = self._of_earlier(matrix)
-            if not earlier.isdisjoint(differences.items):
+            differ, named = self._of_earlier(matrix)
+            if differ:
                 return "the parameters, marks or fixtures of an earlier test differ"
-            names = [*names, *more]
         needed = self.modules[part["modules"]]
         doubtful = needed & self.session.doubtful
         if doubtful:
             return "the import of %s did more than leave values" % min(doubtful)
-        return self._readings[matrix].tell(part, file, needed, names)
+        return self._readings[matrix].tell(part, file, needed, names, named)
 
     def _of_earlier(self, matrix):
-        """The tests whose code others may have, and the names by which pytest reads cells for
-        these."""
+        """Of the tests whose code others may have: whether the items of any differ, and which
+        differences pytest reads by name for one of these."""
         if matrix not in self._earlier:
             ties = self.content["matrices"][matrix].get("ties")
             tests = self._names.keys() if ties is None else ties["left"].keys()
+            differ = not self._differences[matrix].items.isdisjoint(tests)
             names = {name for test in tests for name in self._names.get(test, ())}
-            self._earlier[matrix] = frozenset(tests), names
+            self._earlier[matrix] = differ, self._readings[matrix].by_names(names)
         return self._earlier[matrix]
 
     def tied(self, test):
@@ -550,22 +554,29 @@ class Readings:
             read = self._read_by_unit[number] = self._of_unit(self.units[number])
         return read
 
-    def tell(self, told, file, needed, names):
-        """Which differences a test reads, as text; `None` if there are none."""
-        read = self.of(told, file, needed, names)
+    def by_names(self, names):
+        """The differences that are read by one of these names."""
+        found = set()
+        for number in self._hashes.intersection(map(name_hash, names)):
+            found.update(self._by_hash[number])
+        return found
+
+    def tell(self, told, file, needed, names, named=()):
+        """Which differences a test reads, as text; `None` if there are none. `named`: those that
+        somebody reads for it by a name."""
+        read = self.of(told, file, needed, names, named)
         found = self.differences.found
         return _among(sorted(str(found[at]) for at in read)) if read else None
 
-    def of(self, told, file, needed, names):
+    def of(self, told, file, needed, names, named=()):
         """The differences that a test reads."""
         if not self.differences.found:
             return ()
-        read = set()
+        read = set(named)
         for number in told.get("sets", ()):
             read |= self._of_set(number)
         read |= self._of_loose(told, names)
-        for name in names:
-            read.update(self._by_hash.get(name_hash(name), ()))
+        read |= self.by_names(names)
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
