@@ -13,9 +13,11 @@ import weakref
 from .agent import guard
 
 # So many objects are looked at in each turn, to see whether those that were filled are garbage; and
-# so many young ones, which perhaps hold them.
+# so many young ones, which perhaps hold them. Few turns make so much that garbage gets old: for these
+# all objects are looked at, so many in a session.
 _MOST = 20000
 _MOST_YOUNG = 20000
+_MOST_IN_SESSION = 100000000
 
 
 class Properties:
@@ -29,6 +31,7 @@ class Properties:
         self._scopes = []
         # Name of the module of a property.
         self._modules = {}
+        self._looked_at = 0
 
     def scope_of(self, found, module):
         """The scope of the function of a property; `found` are the path and the name of that."""
@@ -54,18 +57,28 @@ class Properties:
             return
         scopes, self._scopes = self._scopes, []
         numbers, objects = self._filled.filled_take(_MOST)
-        if objects:
-            # pytest keeps the instance that a test ran with, and its method.
-            kept = vars(item) if item is not None else {}
-            ours = [kept[name] for name in ("_instance", "_obj") if kept.get(name) is not None]
-            young = gc.get_objects(generation=0) + gc.get_objects(generation=1)
-            if len(young) <= _MOST_YOUNG:
-                young = [one for one in young if one is not item and one is not kept]
-            else:
-                young = []
-            for at in self._filled.filled_met(objects, young, ours, _MOST):
-                if not self.agent.state.weak.watches(objects[at]):
-                    self._share(scopes[numbers[at]])
+        for at in self._met(objects, item) if objects else ():
+            if not self.agent.state.weak.watches(objects[at]):
+                self._share(scopes[numbers[at]])
+
+    def _met(self, objects, item):
+        """The places of the objects that others may get at."""
+        # pytest keeps the instance that a test ran with, and its method.
+        kept = vars(item) if item is not None else {}
+        ours = [kept[name] for name in ("_instance", "_obj") if kept.get(name) is not None]
+        hidden = [item, kept]
+        # No other list may hold what is looked at.
+        known = gc.get_objects(generation=0)
+        known.extend(gc.get_objects(generation=1))
+        if len(known) > _MOST_YOUNG:
+            del known[:]
+        found = self._filled.filled_met(objects, known, ours, hidden, _MOST)
+        if found and self._looked_at < _MOST_IN_SESSION:
+            del known[:]
+            known.extend(gc.get_objects())
+            self._looked_at += len(known)
+            found = self._filled.filled_met(objects, known, ours, hidden, _MOST)
+        return found
 
     def _share(self, scope):
         agent = self.agent

@@ -370,30 +370,29 @@ unsafe extern "C" fn filled_take(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn filled_met(_: Ref, args: Ref) -> Ref {
-    let (mut objects, mut young, mut ours): (Ref, Ref, Ref) = (null_mut(), null_mut(), null_mut());
+    let mut objects: Ref = null_mut();
+    let [mut young, mut ours, mut hidden]: [Ref; 3] = [null_mut(); 3];
     let list = &raw mut PyList_Type;
     let mut most: c_int = 0;
     if !in_main()
         || PyArg_ParseTuple(
             args,
-            c"O!O!O!i:filled_met".as_ptr(),
+            c"O!O!O!O!i:filled_met".as_ptr(),
             list,
             &raw mut objects,
             list,
             &raw mut young,
             list,
             &raw mut ours,
+            list,
+            &raw mut hidden,
             &raw mut most,
         ) == 0
     {
         return null_mut();
     }
-    list_of(&outliving::are_met(
-        objects,
-        young,
-        ours,
-        most.max(0) as usize,
-    ))
+    let most = most.max(0) as usize;
+    list_of(&outliving::are_met(objects, [young, ours, hidden], most))
 }
 
 unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {

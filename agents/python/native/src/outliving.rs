@@ -6,15 +6,46 @@
 //! Nothing is collected, as that would run code of the program at another time.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 use crate::abilities::abilities;
-use crate::digest::layout::referents;
+use crate::digest::layout::{add_referents, referents};
 use crate::ffi::*;
 use crate::guards::*;
 use crate::watch;
 
 /// `PyWeakReference.wr_next`.
 const WEAK_NEXT: isize = 48;
+
+/// By address of an object.
+type Places = HashMap<usize, usize, BuildHasherDefault<OfAddress>>;
+
+/// All objects of a program are looked at, and addresses come from nobody who means harm.
+#[derive(Default)]
+struct OfAddress(u64);
+
+impl Hasher for OfAddress {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_usize(usize::from(*byte));
+        }
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        // The upper bits choose among equals, the lower ones the place.
+        let mixed = (self.0 ^ address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// So many references away holders are looked for, and so many of them.
+const MOST_ROUNDS: usize = 6;
+const MOST_HOLDERS: usize = 5000;
 
 struct Filled {
     object: Ref,
@@ -26,7 +57,7 @@ struct Filled {
 
 struct State {
     filled: Vec<Filled>,
-    places: HashMap<usize, usize>,
+    places: Places,
 }
 
 static STATE: Global<Option<State>> = Global::new(None);
@@ -36,7 +67,7 @@ static STATE: Global<Option<State>> = Global::new(None);
 pub unsafe fn add(object: Ref, number: u32) -> bool {
     let state = STATE.get().get_or_insert_with(|| State {
         filled: Vec::new(),
-        places: HashMap::new(),
+        places: Places::default(),
     });
     if let Some(filled) = state.places.get(&(object as usize)).copied()
         && let Some(filled) = state.filled.get_mut(filled)
@@ -74,7 +105,7 @@ pub unsafe fn take(most: usize) -> (Vec<u32>, Ref) {
             || watch::index_of(filled.object).is_some()
             || Closure::of(&[filled.object], &mut most).is_some_and(|closure| {
                 // SAFETY: the object is alive, as nothing has run since this was asked.
-                unsafe { !closure.are_met(&HashMap::new(), filled.guard)[0] }
+                unsafe { !closure.are_met(std::iter::empty(), filled.guard)[0] }
             });
         if !is_gone {
             met.extend(filled.numbers.iter().map(|_| filled.object as usize));
@@ -88,40 +119,61 @@ pub unsafe fn take(most: usize) -> (Vec<u32>, Ref) {
 }
 
 /// Which of `objects`, a Python list of [`take`], others may meet, with what is known of the objects
-/// in the list `young`. What is in the list `ours`, somebody holds once who does not count. The lists
-/// hold what is in them, and nobody else knows these lists.
-pub unsafe fn are_met(objects: Ref, young: Ref, ours: Ref, most: usize) -> Vec<u32> {
+/// in the list `young`, but for those in `hidden`. What is in the list `ours`, somebody holds once who
+/// does not count. The lists hold what is in them, and nobody else knows these lists.
+pub unsafe fn are_met(objects: Ref, [young, ours, hidden]: [Ref; 3], most: usize) -> Vec<u32> {
     let of_list = |list: Ref| (0..PyList_Size(list)).map(move |at| PyList_GetItem(list, at));
-    let lists = [objects, young, ours];
+    let lists = [objects, young, ours, hidden];
+    let hidden: Vec<Ref> = of_list(hidden).collect();
     let filled: Vec<Ref> = of_list(objects).collect();
-    let mut known: HashMap<usize, usize> = HashMap::new();
-    for object in lists.into_iter().flat_map(of_list).chain(of_list(ours)) {
-        *known.entry(object as usize).or_default() += 1;
-    }
     let mut most = most;
-    let closure = Closure::of(&filled, &mut most).map(|mut closure| {
-        let others = of_list(young).chain(of_list(ours));
-        let others = others.filter(|one| !lists.contains(one));
-        // SAFETY: the list holds them.
-        unsafe { closure.add(others) };
-        closure
-    });
-    let met = closure.as_ref().map(|closure| closure.are_met(&known, 0));
-    let is_met = |object: &Ref| {
-        let place = closure.as_ref().map(|one| one.places[&(*object as usize)]);
-        place
-            .zip(met.as_ref())
-            .is_none_or(|(place, met)| met[place])
+    let Some(mut closure) = Closure::of(&filled, &mut most) else {
+        return (0..).take(filled.len()).collect();
     };
+    let is_looked_at = |one: &Ref| !lists.contains(one) && !hidden.contains(one);
+    // SAFETY: the lists hold them.
+    unsafe {
+        closure.add(of_list(young).chain(of_list(ours)).filter(is_looked_at));
+    }
+    // The lists hold even what nobody looks at.
+    let held = lists.into_iter().flat_map(of_list).chain(of_list(ours));
+    let met = closure.are_met(held, 0);
+    let is_met = |object: &Ref| met[closure.places[&(*object as usize)]];
     let places = filled.iter().zip(0..).filter(|(object, _)| is_met(object));
     places.map(|(_, at)| at).collect()
+}
+
+/// Some objects, of which few others are near in this sense.
+struct Near([u64; 1024]);
+
+impl Default for Near {
+    fn default() -> Near {
+        Near([0; 1024])
+    }
+}
+
+impl Near {
+    fn place(object: Ref) -> (usize, u64) {
+        let bit = (object as usize) >> 4;
+        (bit / 64 % 1024, 1 << (bit % 64))
+    }
+
+    fn add(&mut self, object: Ref) {
+        let (word, bit) = Near::place(object);
+        self.0[word] |= bit;
+    }
+
+    fn has(&self, object: Ref) -> bool {
+        let (word, bit) = Near::place(object);
+        self.0[word] & bit != 0
+    }
 }
 
 /// What objects lead to, and perhaps others.
 struct Closure {
     /// Those themselves are the first.
     objects: Vec<Ref>,
-    places: HashMap<usize, usize>,
+    places: Places,
     /// By object: the places of those that it refers to.
     held: Vec<Vec<usize>>,
 }
@@ -131,7 +183,7 @@ impl Closure {
     unsafe fn of(starts: &[Ref], most: &mut usize) -> Option<Closure> {
         let mut closure = Closure {
             objects: Vec::new(),
-            places: HashMap::new(),
+            places: Places::default(),
             held: Vec::new(),
         };
         for start in starts {
@@ -146,16 +198,56 @@ impl Closure {
         Some(closure)
     }
 
-    /// Adds objects, but not what else they lead to.
+    /// Adds those of some objects that lead to what is here, but not what else they lead to.
     unsafe fn add(&mut self, others: impl Iterator<Item = Ref>) {
+        let mut held = Vec::new();
+        // The objects, and where what they hold ends in `held`.
+        let mut open: Vec<(Ref, Range<usize>)> = Vec::new();
         for other in others.filter(|one| unsafe { can_hold(*one) }) {
-            self.place(other);
+            if self.places.contains_key(&(other as usize)) {
+                continue;
+            }
+            let start = held.len();
+            add_referents(other, (*other).kind, &mut held);
+            open.push((other, start..held.len()));
         }
-        while let Some(object) = self.objects.get(self.held.len()).copied() {
-            let held = holdable(object).into_iter();
-            let held = held.filter_map(|one| self.places.get(&(one as usize)).copied());
-            self.held.push(held.collect());
+        let mut near = Near::default();
+        self.objects.iter().for_each(|one| near.add(*one));
+        let mut added = self.objects.len();
+        // What is alive leads to the whole program sooner or later. Garbage has few holders; if
+        // not all are found, something outside counts as holding it.
+        let most = added + MOST_HOLDERS;
+        for _ in 0..MOST_ROUNDS {
+            let before = self.objects.len();
+            open.retain(|(object, range)| {
+                let mut of_object = held[range.clone()].iter().filter(|one| near.has(**one));
+                // SAFETY: these are alive.
+                let leads = self.objects.len() < most
+                    && of_object.any(|one| unsafe { self.holds(*object, *one).is_some() });
+                if leads {
+                    self.place(*object);
+                    near.add(*object);
+                }
+                !leads
+            });
+            if self.objects.len() == before || self.objects.len() == most {
+                break;
+            }
         }
+        while let Some(object) = self.objects.get(added).copied() {
+            let mut found = Vec::new();
+            add_referents(object, (*object).kind, &mut found);
+            let found = found.into_iter();
+            let found = found.filter_map(|one| unsafe { self.holds(object, one) });
+            self.held.push(found.collect());
+            added += 1;
+        }
+    }
+
+    /// The place of `held`, if it is here and a closure goes from `object` to it.
+    unsafe fn holds(&self, object: Ref, held: Ref) -> Option<usize> {
+        let place = self.places.get(&(held as usize)).copied()?;
+        (can_hold(held) && !is_world_of(object, held)).then_some(place)
     }
 
     fn place(&mut self, object: Ref) -> usize {
@@ -165,11 +257,15 @@ impl Closure {
         })
     }
 
-    /// For each object, whether something outside leads to it. The caller's references to objects
-    /// are `known`, and the weak one to the first.
-    unsafe fn are_met(&self, known: &HashMap<usize, usize>, guard: usize) -> Vec<bool> {
-        let callers = |object: &Ref| known.get(&(*object as usize)).copied().unwrap_or_default();
-        let mut inside: Vec<usize> = self.objects.iter().map(callers).collect();
+    /// For each object, whether something outside leads to it. The caller's references are `held`,
+    /// and the weak one to the first object.
+    unsafe fn are_met(&self, held: impl Iterator<Item = Ref>, guard: usize) -> Vec<bool> {
+        let mut inside = vec![0; self.objects.len()];
+        for object in held {
+            if let Some(place) = self.places.get(&(object as usize)) {
+                inside[*place] += 1;
+            }
+        }
         for place in self.held.iter().flatten() {
             inside[*place] += 1;
         }
@@ -194,13 +290,14 @@ impl Closure {
 /// What `object` refers to and a closure goes through.
 unsafe fn holdable(object: Ref) -> Vec<Ref> {
     let mut held = referents(object, (*object).kind);
-    if (*object).kind == &raw mut PyFunction_Type {
-        // By way of its globals everything can be got at.
-        let world = [PyFunction_GetGlobals(object), PyEval_GetBuiltins()];
-        held.retain(|one| !world.contains(one));
-    }
-    held.retain(|one| unsafe { can_hold(*one) });
+    held.retain(|one| unsafe { can_hold(*one) && !is_world_of(object, *one) });
     held
+}
+
+/// Whether `held` is what a function has everything by: its globals, or the builtins.
+unsafe fn is_world_of(object: Ref, held: Ref) -> bool {
+    (*object).kind == &raw mut PyFunction_Type
+        && [PyFunction_GetGlobals(object), PyEval_GetBuiltins()].contains(&held)
 }
 
 /// Whether a closure goes through `object`. What is left out counts as held from outside, and so

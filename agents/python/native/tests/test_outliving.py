@@ -274,11 +274,13 @@ def test_nothing_is_kept_alive(native):
     assert reference() is None
 
 
-def lost(through):
+def lost(through, is_old=False):
     """A graph that only a cycle holds that it does not lead to."""
     graph = Graph()
     other = in_cycle(through)
     other.graph = graph
+    if is_old:
+        gc.collect()
     return graph
 
 
@@ -288,7 +290,7 @@ def young(native, item=None):
     kept = vars(item) if item is not None else {}
     found = gc.get_objects(generation=0) + gc.get_objects(generation=1)
     found = [one for one in found if one is not item and one is not kept]
-    return [numbers[at] for at in native.filled_met(objects, found, list(kept.values()), MOST)]
+    return [numbers[at] for at in native.filled_met(objects, found, list(kept.values()), [], MOST)]
 
 
 @pytest.mark.parametrize("name", GARBAGE)
@@ -313,10 +315,65 @@ def test_who_is_held_by_others_than_garbage_is_met(native):
 
 
 def test_old_garbage_counts_as_met(native):
-    graph = lost(GARBAGE["itself"])
-    gc.collect()
+    graph = lost(GARBAGE["itself"], is_old=True)
     native.filled_add(graph, 4)
+    del graph
     assert young(native) == [4]
+
+
+def of_all(native):
+    """What is met, if all objects are looked at."""
+    numbers, objects = native.filled_take(MOST)
+    known = gc.get_objects()
+    return [numbers[at] for at in native.filled_met(objects, known, [], [], MOST)]
+
+
+@pytest.mark.parametrize("name", GARBAGE)
+def test_old_garbage_does_not_count_among_all_objects(native, name):
+    graph = lost(GARBAGE[name], is_old=True)
+    native.filled_add(graph, 4)
+    assert of_all(native) == [4]
+    native.filled_add(graph, 4)
+    del graph
+    assert of_all(native) == []
+
+
+class Kept:
+    pass
+
+
+def suspended(graph):
+    yield
+    return graph
+
+
+def begun(graph):
+    generator = suspended(graph)
+    next(generator)
+    return generator
+
+
+HOLDERS = {
+    "class": lambda graph: setattr(Kept, "graph", graph),
+    "globals": lambda graph: globals().__setitem__("GRAPH", graph),
+    "module": lambda graph: setattr(collections, "_graph_of_test", graph),
+    "generator": begun,
+    "bound method": lambda graph: graph.__init__,
+    "far away": lambda graph: functools.reduce(lambda held, _: [held], range(50), graph),
+    "weak": lambda graph: weakref.ref(graph),
+}
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+@pytest.mark.parametrize("is_old", [False, True])
+def test_what_is_alive_is_met_among_all_objects(native, name, is_old):
+    graph = lost(GARBAGE["itself"], is_old)
+    held = HOLDERS[name](graph)
+    native.filled_add(graph, 4)
+    del graph
+    assert of_all(native) == [4]
+    Kept.graph = collections._graph_of_test = globals()["GRAPH"] = held = None
+    del held
 
 
 def test_what_ours_holds_is_not_met(native):

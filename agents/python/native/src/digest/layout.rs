@@ -307,12 +307,19 @@ unsafe fn has_context_layout() -> bool {
 /// What `object` refers to as the garbage collector sees it through `kind`,
 /// its type or a base of that; the type itself left out.
 pub unsafe fn referents(object: Ref, kind: Ref) -> Vec<Ref> {
+    let mut found: Vec<Ref> = Vec::new();
+    add_referents(object, kind, &mut found);
+    found
+}
+
+/// The same, at the end of `found`.
+pub unsafe fn add_referents(object: Ref, kind: Ref, found: &mut Vec<Ref>) {
     type Visit = unsafe extern "C" fn(Ref, *mut c_void) -> c_int;
     unsafe extern "C" fn visit(object: Ref, found: *mut c_void) -> c_int {
         (*found.cast::<Vec<Ref>>()).push(object);
         0
     }
-    let mut found: Vec<Ref> = Vec::new();
+    let before = found.len();
     let traverse = word(kind, TYPE_TRAVERSE);
     if traverse != 0 {
         // SAFETY: the signature of `tp_traverse`.
@@ -320,10 +327,16 @@ pub unsafe fn referents(object: Ref, kind: Ref) -> Vec<Ref> {
             usize,
             unsafe extern "C" fn(Ref, Visit, *mut c_void) -> c_int,
         >(traverse);
-        traverse(object, visit, (&raw mut found).cast());
+        traverse(object, visit, (&raw mut *found).cast());
     }
-    found.retain(|held| *held != (*object).kind && *held != kind);
-    found
+    let mut kept = before;
+    for at in before..found.len() {
+        if found[at] != (*object).kind && found[at] != kind {
+            found[kept] = found[at];
+            kept += 1;
+        }
+    }
+    found.truncate(kept);
 }
 
 /// Calls a slot of `kind` that takes the object alone: `tp_str`, `tp_repr`.
