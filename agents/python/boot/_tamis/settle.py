@@ -84,14 +84,14 @@ class Settling:
     def left(self, test, values):
         """A test has ended and left these values; without, nobody knows any more."""
         if values is None:
-            self.waiting = self.judged = frozenset()
+            self._give_up()
             return
         recorded = self.recorded.get(test, {})
         if self.agent.left.made.get(test, "") != self._made(test):
             self._is_moved = True
             if test in self._same:
                 # It met something else all the same.
-                self.waiting = self.judged = frozenset()
+                self._give_up()
                 return
         for (path, name), value in values.items():
             cell = self.plan.session.path(path), name
@@ -111,12 +111,19 @@ class Settling:
             self._now[cell] = value
             self._told.add(cell)
 
+    def _give_up(self):
+        """Nobody waits any more, so nothing needs to be compared."""
+        self.waiting = self.judged = frozenset()
+        self.agent.left.gaps = set()
+
     def _made(self, test):
         """What the record has of a test that was made in its turn; `None` if it does not tell."""
         return self.made.get(test) if test in self.recorded else ""
 
     def begins(self, item):
         """The turn of `item` begins, which runs."""
+        if not self.waiting:
+            return
         test = item.nodeid
         if self._is_in_doubt or self._has_gone:
             # Of others it is known what they left.
@@ -139,7 +146,8 @@ class Settling:
             self._compare(item)
         self._next = self.order[item.nodeid] + 1
         why = self._differs(item)
-        if item.nodeid not in self.waiting:
+        if not self.waiting:
+            # That was found out by this comparison.
             why = "nobody knows what earlier tests left"
         if why is not None:
             self.begins(item)

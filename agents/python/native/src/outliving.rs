@@ -43,8 +43,9 @@ impl Hasher for OfAddress {
     }
 }
 
-/// So many references away holders are looked for, and so many of them.
-const MOST_ROUNDS: usize = 6;
+/// Among so many objects all holders are looked for; among more, so many and so many references away.
+const FEW: usize = 20000;
+const MOST_ROUNDS: usize = 12;
 const MOST_HOLDERS: usize = 5000;
 
 struct Filled {
@@ -216,8 +217,11 @@ impl Closure {
         let mut added = self.objects.len();
         // What is alive leads to the whole program sooner or later. Garbage has few holders; if
         // not all are found, something outside counts as holding it.
-        let most = added + MOST_HOLDERS;
-        for _ in 0..MOST_ROUNDS {
+        let (rounds, most) = match open.len() <= FEW {
+            true => (usize::MAX, usize::MAX),
+            false => (MOST_ROUNDS, added + MOST_HOLDERS),
+        };
+        for _ in 0..rounds {
             let before = self.objects.len();
             open.retain(|(object, range)| {
                 let mut of_object = held[range.clone()].iter().filter(|one| near.has(**one));
