@@ -179,8 +179,12 @@ impl Closing<'_> {
         let by_itself = self.by_itself(base, part);
         // Fixtures and imports met what there was when they ran, and what is kept was made from
         // what was there at that time.
-        let mut others = reached.iter().filter(|one| **one != node);
-        let is_past = others.any(|one| self.is_of_tests(*one));
+        let held = reached
+            .iter()
+            .flat_map(|one| &self.run.edges[*one as usize]);
+        let mut others = reached.iter().chain(held).filter(|one| **one != node);
+        let is_past =
+            self.shared[closure].keeps_for_objects || others.any(|one| self.is_of_tests(*one));
         Ok(by_itself.map(|(own, mut reads)| {
             reads.past |= is_past;
             Inner {
@@ -189,6 +193,16 @@ impl Closing<'_> {
                 by_itself: (own, reads),
             }
         }))
+    }
+
+    /// Whether a node stands for what properties put into objects that others get: whoever has
+    /// the module may have got that.
+    pub(super) fn keeps_for_objects(&self, node: NodeId) -> bool {
+        let (graph, edges) = (&self.run.graph, &self.run.edges);
+        let is_of_objects = |one: &NodeId| graph.of_objects.contains(one);
+        graph.with_callers.contains(&node)
+            && !is_of_objects(&node)
+            && edges[node as usize].iter().any(is_of_objects)
     }
 
     /// Whether a node ran, or could run, in the turn of another test than the one that needs it.

@@ -113,6 +113,8 @@ pub(super) struct Shared {
     pub is_tied: bool,
     /// Whether it has code of tests, which is of earlier ones for those that need it.
     pub is_past: bool,
+    /// Whether it has what properties of objects keep.
+    pub keeps_for_objects: bool,
 }
 
 /// The index in [`Closing::shared`] of what the session needs.
@@ -422,6 +424,8 @@ impl<'a> Closing<'a> {
         let tests = &self.run.graph.tests;
         let is_past = reached.iter().any(|node| tests.contains(node))
             || on.as_ref().is_some_and(|on| on.is_past);
+        let keeps_for_objects = reached.iter().any(|node| self.keeps_for_objects(*node))
+            || on.as_ref().is_some_and(|on| on.keeps_for_objects);
         self.shared.push(Shared {
             known: Rc::new(known),
             elsewhere: Rc::new(elsewhere),
@@ -429,6 +433,7 @@ impl<'a> Closing<'a> {
             incomplete: doubt.or_else(|| on?.incomplete),
             is_tied: reached.iter().any(|node| self.by_value.contains(node)),
             is_past,
+            keeps_for_objects,
         });
         let nothing = Base::default();
         let base = match below {

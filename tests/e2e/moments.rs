@@ -11,7 +11,83 @@ pub type Moment = (
     &'static [(&'static str, &'static str, &'static str)],
 );
 
-const MOMENTS: [Moment; 9] = [
+const MOMENTS: [Moment; 11] = [
+    (
+        "a new test sets up early what others get",
+        r#"
+-- lib.py --
+CACHE = {}
+def made():
+    return 2
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def kept():
+    return lib.CACHE.get(1)
+-- test_a.py --
+import lib
+def test_fill():
+    lib.CACHE[1] = lib.made()
+def test_first(kept):
+    pass
+-- test_b.py --
+import pytest
+@pytest.mark.parametrize("n", range(10))
+def test_kept(n, kept):
+    assert kept == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[
+            ("lib.py", "return 2", "return 1 + 1"),
+            (
+                "test_a.py",
+                "def test_fill",
+                "def test_new(kept):\n    pass\ndef test_fill",
+            ),
+        ],
+    ),
+    (
+        "a new test fills early a cache that others use",
+        r#"
+-- lib.py --
+import functools
+STATE = {"v": 1}
+def made():
+    return 5
+@functools.lru_cache(None)
+def cached(key):
+    return key + STATE["v"]
+FIRST = cached(10)
+-- test_a.py --
+import lib
+def test_set():
+    lib.STATE["v"] = lib.made()
+def test_use():
+    assert lib.cached(1) in (2, 6)
+def test_reset():
+    lib.STATE["v"] = 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_cached(n):
+    assert lib.cached(1) == 6
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    assert lib.__name__ == "lib"
+"#,
+        &[
+            ("lib.py", "return 5", "return 4 + 1"),
+            (
+                "test_a.py",
+                "def test_set",
+                "def test_new():\n    lib.cached(1)\ndef test_set",
+            ),
+        ],
+    ),
     (
         "a removed test had left what another one copied",
         r#"

@@ -111,6 +111,60 @@ pub fn readers(run: &Run) -> (BTreeSet<&str>, BTreeSet<&str>) {
 const MAKE: &str = "return key * 2";
 
 #[test]
+fn what_others_make_in_another_turn_is_the_business_of_those_who_need_it() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let text = r#"
+-- lib.py --
+CACHE = {}
+def make(key):
+    return key * 2
+def fill(key):
+    CACHE[key] = make(key)
+-- test_a.py --
+import lib
+class TestA:
+    @classmethod
+    def setup_class(cls):
+        cls.value = lib.make(1)
+    def test_first(self):
+        assert self.value == 2
+def test_fill():
+    lib.fill(2)
+-- test_b.py --
+import pytest
+import lib
+@pytest.fixture(scope="module")
+def kept():
+    return lib.CACHE[2]
+@pytest.mark.parametrize("n", range(8))
+def test_kept(n, kept):
+    assert kept == 4
+"#;
+        let mut project = Project::new(python, text);
+        project.commit("one");
+        project.run();
+        // A new test sets up the class.
+        let first = "    def test_first(self):\n";
+        let two = format!("    def test_new(self):\n        assert self.value == 2\n{first}");
+        let edits = [
+            ("test_a.py", first, two.as_str()),
+            ("lib.py", MAKE, "return key + key"),
+        ];
+        let run = step(&mut project, &edits);
+        // Who set up the fixture runs for the others, and who ends it.
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        let wanted = [
+            "test_a.py::TestA::test_first",
+            "test_a.py::TestA::test_new",
+            "test_a.py::test_fill",
+            "test_b.py::test_kept[0]",
+            "test_b.py::test_kept[7]",
+        ];
+        assert_eq!(ran, wanted, "{}", run.stderr);
+    });
+}
+
+#[test]
 fn who_reads_what_is_the_same_is_left_out() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = recorded(python);

@@ -7,8 +7,7 @@ read: names (by hash), modules that it holds, or anything. Cells whose values di
 have none, are looked for first; then who reads one of them. Whoever cannot be decided runs.
 """
 
-from functools import lru_cache
-
+from .names import name_hash
 from .values import ITEMS, MODULES
 
 # What the interpreter asks of modules by itself.
@@ -29,15 +28,6 @@ _MOST_MET = 4
 
 # Who lists the members of a class meets these, too.
 _HELD_BY_CLASSES = ("__annotations__", "__doc__")
-
-
-@lru_cache(1 << 16)
-def name_hash(name):
-    """FNV-1a with 32 bits, as in the plan."""
-    found = 0x811C9DC5
-    for byte in name.encode("utf-8", "surrogatepass"):
-        found = ((found ^ byte) * 0x01000193) & 0xFFFFFFFF
-    return found
 
 
 class Difference:
@@ -279,6 +269,10 @@ class Plan:
         self._earlier = {}
         # Cells that `meets` was asked about, and who reads them.
         self._met = {}
+        # What `needs_one` was asked about last, and the answer by set of units.
+        self._asked_for = frozenset()
+        self._units = set()
+        self._needed = {}
 
     def judge(self, test, part, file, names, changed):
         """`None` if the test is confirmed, else what is different. `part` tells what of it
@@ -324,6 +318,19 @@ class Plan:
         """What is told of a test without the earlier tests that it can meet something of; `None`
         if there are none, or all of them count as its own code."""
         return self.tests[test].get("tied")
+
+    def needs_one(self, part, hashes):
+        """Whether `part` of a test needs one of the scopes whose names have these hashes."""
+        if hashes != self._asked_for:
+            self._asked_for, self._needed = hashes, {}
+            self._units = self.index.of(hashes, (), ())
+        for number in part.get("sets", ()):
+            if number not in self._needed:
+                of_set = self.content["sets"][number]
+                self._needed[number] = not self._units.isdisjoint(of_set)
+            if self._needed[number]:
+                return True
+        return False
 
     def meets(self, cells, test, file, names):
         """What a test meets of `cells`, which earlier tests have left with another value; `None`

@@ -15,6 +15,7 @@ except ImportError:
     from hashlib import blake2b
 
 from .agent import guard
+from .names import name_hash
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
 
@@ -68,10 +69,12 @@ class Left:
         self.listener = None
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = set()
-        # Scopes that ran during this turn and that later tests do not run again; and by test, a
-        # digest of those of its turn.
+        # Scopes that ran during this turn and that later tests do not run again; and by test, the
+        # hashes of the names of those of its turn.
         self._shared = set()
         self.made = {}
+        # Scopes whose names their units tell.
+        self._named = set()
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
         # The first test, and the last that left something if values are still to be taken.
@@ -84,9 +87,16 @@ class Left:
     def scope_began(self, scope):
         """What later tests do not run again begins."""
         self._shared.add(scope)
-        if scope.kind == "import" and self._cells is not None:
+        if scope.kind == "import":
+            if self._cells is None:
+                # Values tell what it did.
+                return
             # It binds names in packages, and does whatever it does, with nobody watching.
             self._cells.is_unwatched = True
+        if scope not in self._named:
+            self._named.add(scope)
+            # So a plan tells who needs it.
+            self.agent.note("reached", "", "?" + self._name_of(scope), scope)
 
     @guard
     def begin(self, tests):
@@ -109,7 +119,7 @@ class Left:
         self._first = self._first or by
         if changed or shared:
             self._last = by
-            self.made[test] = self._digest_of(shared)
+            self.made[test] = self._hashes_of(shared)
             self.agent.trace.write("made", scope.number, self.made[test])
             # Who is not told of leaves nothing.
             self._tell(by, {})
@@ -126,12 +136,13 @@ class Left:
         elif not (changed or shared) or test in self.gaps:
             self.flush()
 
-    def _digest_of(self, scopes):
+    def _hashes_of(self, scopes):
         """What these scopes are, whenever they ran; empty if there are none."""
-        relative = self.agent.relative
-        names = {"%s %s %s" % (one.kind, relative(one.name), one.extra) for one in scopes}
-        text = "\n".join(sorted(names)).encode("utf-8", "surrogatepass")
-        return blake2b(text, digest_size=16).hexdigest() if names else ""
+        names = {self._name_of(one) for one in scopes}
+        return ",".join(sorted("%08x" % name_hash(name) for name in names))
+
+    def _name_of(self, scope):
+        return "%s %s %s" % (scope.kind, self.agent.relative(scope.name), scope.extra)
 
     def flush(self):
         """Take the values that are still to be taken."""

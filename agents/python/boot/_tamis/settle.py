@@ -37,7 +37,7 @@ class Settling:
             test: {(path, name): value for path, name, value in cells}
             for test, cells in ties["left"].items()
         }
-        # By test: a digest of what ran in its turn that later tests do not run again.
+        # By test: what ran in its turn that later tests do not run again.
         self.made = ties.get("made", {})
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
@@ -61,8 +61,10 @@ class Settling:
         # Whether tests of the record are gone: at each turn it may have something that was not left
         # here.
         self._has_gone = False
-        # Whether something that outlives a test was perhaps made in another turn.
-        self._is_moved = False
+        # What outlives a test and was made in another turn than in the record: hashes of the names
+        # of scopes; and whether that is not known of all.
+        self._moved = frozenset()
+        self._is_all_moved = False
         # Whether tests have run since values were compared, and such as may not have done what
         # they did.
         self._has_run = False
@@ -78,7 +80,7 @@ class Settling:
         gone = self.recorded.keys() - set(tests)
         for test in gone:
             self._doubtful.update(self.recorded[test])
-            self._is_moved |= self.made.get(test) != ""
+            self._move("", self.made.get(test))
         self._has_gone = bool(gone)
 
     def left(self, test, values):
@@ -87,12 +89,14 @@ class Settling:
             self._give_up()
             return
         recorded = self.recorded.get(test, {})
-        if self.agent.left.made.get(test, "") != self._made(test):
-            self._is_moved = True
+        made = self.agent.left.made.get(test, "")
+        if made != self._made(test):
+            self._move(made, self._made(test))
             if test in self._same:
-                # It met something else all the same.
-                self._give_up()
-                return
+                # It met something else all the same, and perhaps others that are proven do.
+                self._same.discard(test)
+                self.proven = frozenset()
+                self._is_other(test)
         for (path, name), value in values.items():
             cell = self.plan.session.path(path), name
             if test not in self._same:
@@ -110,6 +114,23 @@ class Settling:
                 value = None
             self._now[cell] = value
             self._told.add(cell)
+
+    def _move(self, now, then):
+        """In one turn this was made now, and that in the record."""
+        now, then = _hashes(now), _hashes(then)
+        if now is None or then is None:
+            self._is_all_moved = True
+        else:
+            self._moved |= now ^ then
+
+    def _is_other(self, test):
+        """It is not proven that `test` does what it did."""
+        for cell, value in self.recorded.get(test, {}).items():
+            if value == UNKNOWN or self._made(test) != "":
+                self._doubtful.add(cell)
+        self._is_in_doubt = True
+        # What it leaves is looked at before the next one begins.
+        self.agent.left.gaps.add(test)
 
     def _give_up(self):
         """Nobody waits any more, so nothing needs to be compared."""
@@ -133,12 +154,7 @@ class Settling:
         if test in self.proven or test in self.judged and self._differs(item) is None:
             self._same.add(test)
             return
-        for cell, value in self.recorded.get(test, {}).items():
-            if value == UNKNOWN or self._made(test) != "":
-                self._doubtful.add(cell)
-        self._is_in_doubt = True
-        # What it leaves is looked at before the next one begins.
-        self.agent.left.gaps.add(test)
+        self._is_other(test)
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
@@ -156,7 +172,8 @@ class Settling:
     def _differs(self, item):
         """What differs of what a test reads; `None` if nothing does."""
         part = self.plan.tied(item.nodeid)
-        if part.get("past") and self._is_moved:
+        is_moved = self._is_all_moved or self._moved and self.plan.needs_one(part, self._moved)
+        if is_moved:
             return "a fixture or cache may be made in the turn of another test"
         cells = self._doubtful if part.get("past") else self._different
         if not cells:
@@ -190,6 +207,14 @@ class Settling:
                 self._different.discard(cell)
         self._doubtful |= self._different
         self._told = set()
+
+
+def _hashes(made):
+    """What a record tells of what was made in a turn; `None` if that cannot be read."""
+    texts = made.split(",") if made else ()
+    if made is None or any(len(text) != 8 for text in texts):
+        return None
+    return frozenset(int(text, 16) for text in texts)
 
 
 def begin(agent, plan, collected, kept, waiting):
