@@ -11,7 +11,44 @@ pub type Moment = (
     &'static [(&'static str, &'static str, &'static str)],
 );
 
-const MOMENTS: [Moment; 11] = [
+const MOMENTS: [Moment; 12] = [
+    (
+        "a property of an object that nobody can watch met what was reset since",
+        r#"
+-- lib.py --
+import functools
+STATE = {"v": 1}
+def made():
+    return 5
+class Point:
+    @functools.cached_property
+    def v(self):
+        return STATE["v"]
+def points():
+    point = Point()
+    while True:
+        yield point
+POINTS = points()
+-- test_a.py --
+import lib
+def test_set():
+    lib.STATE["v"] = lib.made()
+def test_use():
+    assert next(lib.POINTS).v in (5, 6)
+def test_reset():
+    lib.STATE["v"] = 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_kept(n):
+    assert next(lib.POINTS).v == 5
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    assert lib.__name__ == "lib"
+"#,
+        &[("lib.py", "return 5", "return 6")],
+    ),
     (
         "a new test sets up early what others get",
         r#"

@@ -335,7 +335,7 @@ class Session:
         agent.collector.between(True)
         self.test = None
         agent.state.ran(test.scope)
-        agent.properties.turn_ended(test.item)
+        agent.properties.turn_ended(test.item, test.scope)
         if agent.left is not None:
             agent.left.turn_ended(test.id, test.scope)
         if agent.outside is not None:

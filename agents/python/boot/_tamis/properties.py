@@ -45,21 +45,22 @@ class Properties:
         """A value was put into `instance`."""
         if self.agent.session is None or self.agent.trace.through:
             # No turn ends here.
-            self._share(scope)
+            self._share(scope, self.agent.top)
         elif self._filled.filled_add(instance, len(self._scopes)):
             self._scopes.append(scope)
         else:
-            self._share(scope)
+            self._share(scope, self.agent.top)
 
-    def turn_ended(self, item=None):
-        """Others may get at some objects now. `item` is the test whose turn it was."""
+    def turn_ended(self, item=None, by=None):
+        """Others may get at some objects now. `item` is the test whose turn it was, and `by` its
+        scope."""
         if not self._scopes:
             return
         scopes, self._scopes = self._scopes, []
         numbers, objects = self._filled.filled_take(_MOST)
         for at in self._met(objects, item) if objects else ():
             if not self.agent.state.weak.watches(objects[at]):
-                self._share(scopes[numbers[at]])
+                self._share(scopes[numbers[at]], by)
 
     def _met(self, objects, item):
         """The places of the objects that others may get at."""
@@ -80,12 +81,16 @@ class Properties:
             found = self._filled.filled_met(objects, known, ours, hidden, _MOST)
         return found
 
-    def _share(self, scope):
+    def _share(self, scope, by):
+        """Whoever has the module may get what was put into an object, and so what was there in the
+        turn of `by`."""
         agent = self.agent
         module = agent.module_scopes.get(self._modules[scope])
         if module is not None:
             shared = agent.named_scope("cache", scope.name, scope.extra)
             shared.need(scope)
+            if by is not None:
+                shared.need(by)
             module.need(shared)
             if agent.left is not None:
                 agent.left.scope_began(shared)
