@@ -12,10 +12,10 @@ import weakref
 
 from .agent import guard
 
-# So many objects are looked at in each turn, to see whether those that were filled are garbage; and
-# so many young ones, which perhaps hold them. Few turns make so much that garbage gets old: for these
-# all objects are looked at, so many in a session.
-_MOST = 20000
+# So many objects are looked at in each turn, to see whether those that were filled are garbage: more
+# than any test makes that is not slow itself. So many young ones are, which perhaps hold them. Few turns
+# make so much that garbage gets old: for these all objects are looked at, so many in a session.
+_MOST = 1000000
 _MOST_YOUNG = 20000
 _MOST_IN_SESSION = 100000000
 
