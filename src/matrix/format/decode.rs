@@ -394,14 +394,16 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
             0 => None,
             _ => {
                 let flags = reader.byte()?;
-                if flags & !(7 | PAST) != 0 {
+                if flags & !(7 | PAST | NAMES_MADE) != 0 {
                     return Err(Refusal::malformed("an inner part has unknown flags"));
                 }
-                Some(Inner {
+                let inner = Inner {
                     reads: reads(flags),
                     sets: read_sets(prefix, reader)?,
                     others: read_sets(prefix, reader)?,
-                })
+                };
+                // Nobody could tell whether it needs what is made in another turn now.
+                Some(inner).filter(|_| flags & NAMES_MADE != 0)
             }
         };
         let own = Own {
@@ -423,6 +425,9 @@ pub(super) const HAS_INNER: u8 = 8;
 
 /// The flag of an inner part of which code read state before the test's turn.
 pub(super) const PAST: u8 = 16;
+
+/// The flag of an inner part with units for what others made: fixtures, caches, modules.
+pub(super) const NAMES_MADE: u8 = 32;
 
 fn reads(flags: u8) -> Reads {
     Reads {

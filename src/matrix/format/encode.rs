@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use anyhow::Context;
 use rustc_hash::FxHashMap;
 
-use super::decode::{HAS_INNER, PAST};
+use super::decode::{HAS_INNER, NAMES_MADE, PAST};
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
 use crate::matrix::what::TAGS;
@@ -184,7 +184,7 @@ fn rows(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
                 own_table.push(flags(own.reads) | mark);
                 put_ids(&mut own_table, &own.sets);
                 if let Some(inner) = &own.inner {
-                    own_table.push(flags(inner.reads));
+                    own_table.push(flags(inner.reads) | NAMES_MADE);
                     put_ids(&mut own_table, &inner.sets);
                     put_ids(&mut own_table, &inner.others);
                 }

@@ -8,6 +8,7 @@ have none, are looked for first; then who reads one of them. Whoever cannot be d
 """
 
 from .names import name_hash
+from .unit_index import UnitIndex
 from .values import ITEMS, MODULES
 
 # What the interpreter asks of modules by itself.
@@ -19,9 +20,6 @@ _PROVIDER = "__getattr__"
 # Of a class these have readers of their own, all other names with two underlines are read by
 # operators and statements.
 _READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
-
-# What units tell of what they read without spelling it.
-_FLAGS = ("anything", "members", "docstrings", "annotations")
 
 # So many sets of cells are kept with who reads them.
 _MOST_MET = 4
@@ -350,41 +348,6 @@ class Plan:
         part = self.tied(test)
         needed = self.modules[part["modules"]] | self.modules[part["late_modules"]]
         return meeting.tell(part, file, needed, names)
-
-
-class UnitIndex:
-    """Which units may read something, by what they tell. It is asked at the turns of tests, of few
-    differences and many units."""
-
-    def __init__(self, units):
-        self.units = units
-        self._by_name = None
-
-    def of(self, hashes, paths, flags):
-        """The units that read one of these names, look into one of these modules, or tell one of
-        these flags."""
-        if self._by_name is None:
-            self._index()
-        found = set()
-        for known, wanted in (
-            (self._by_name, hashes),
-            (self._by_path, paths),
-            (self._by_flag, flags),
-        ):
-            for one in wanted:
-                found.update(known.get(one, ()))
-        return found
-
-    def _index(self):
-        self._by_name, self._by_path, self._by_flag = {}, {}, {}
-        for number, unit in enumerate(self.units):
-            for name in (*unit.get("names", ()), *unit.get("loads", ())):
-                self._by_name.setdefault(name, []).append(number)
-            for path in unit.get("holds", ()):
-                self._by_path.setdefault(path, []).append(number)
-            for flag in _FLAGS:
-                if unit.get(flag):
-                    self._by_flag.setdefault(flag, []).append(number)
 
 
 class Readings:

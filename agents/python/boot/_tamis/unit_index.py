@@ -1,0 +1,39 @@
+"""Finds the units of a plan by what they may read."""
+
+# What units tell of what they read without spelling it.
+_FLAGS = ("anything", "members", "docstrings", "annotations")
+
+
+class UnitIndex:
+    """Which units may read something, by what they tell. It is asked at the turns of tests, of few
+    differences and many units."""
+
+    def __init__(self, units):
+        self.units = units
+        self._by_name = None
+
+    def of(self, hashes, paths, flags):
+        """The units that read one of these names, look into one of these modules, or tell one of
+        these flags."""
+        if self._by_name is None:
+            self._index()
+        found = set()
+        for known, wanted in (
+            (self._by_name, hashes),
+            (self._by_path, paths),
+            (self._by_flag, flags),
+        ):
+            for one in wanted:
+                found.update(known.get(one, ()))
+        return found
+
+    def _index(self):
+        self._by_name, self._by_path, self._by_flag = {}, {}, {}
+        for number, unit in enumerate(self.units):
+            for name in (*unit.get("names", ()), *unit.get("loads", ())):
+                self._by_name.setdefault(name, []).append(number)
+            for path in unit.get("holds", ()):
+                self._by_path.setdefault(path, []).append(number)
+            for flag in _FLAGS:
+                if unit.get(flag):
+                    self._by_flag.setdefault(flag, []).append(number)
