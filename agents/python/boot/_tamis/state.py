@@ -21,7 +21,7 @@ from .watch import Watch, attributes, is_a, member_at
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
 _DEPTH = 12
-_OBJECTS = 50000
+_OBJECTS = 400000
 _OBJECTS_IN_PYTHON = 20000
 _WIDTH = 5000
 
