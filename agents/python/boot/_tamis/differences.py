@@ -267,10 +267,8 @@ class Plan:
         self._earlier = {}
         # Cells that `meets` was asked about, and who reads them.
         self._met = {}
-        # What `needs_one` was asked about last, and the answer by set of units.
-        self._asked_for = frozenset()
-        self._units = set()
-        self._needed = {}
+        # By hash of a scope's name: the sets of units that need it.
+        self._needing = {}
 
     def judge(self, test, part, file, names, changed):
         """`None` if the test is confirmed, else what is different. `part` tells what of it
@@ -319,16 +317,14 @@ class Plan:
 
     def needs_one(self, part, hashes):
         """Whether `part` of a test needs one of the scopes whose names have these hashes."""
-        if hashes != self._asked_for:
-            self._asked_for, self._needed = hashes, {}
-            self._units = self.index.of(hashes, (), ())
-        for number in part.get("sets", ()):
-            if number not in self._needed:
-                of_set = self.content["sets"][number]
-                self._needed[number] = not self._units.isdisjoint(of_set)
-            if self._needed[number]:
-                return True
-        return False
+        return any(not self._sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
+
+    def _sets_that_need(self, scope):
+        if scope not in self._needing:
+            units = self.index.of((scope,), (), ())
+            sets = enumerate(self.content["sets"]) if units else ()
+            self._needing[scope] = {at for at, one in sets if not units.isdisjoint(one)}
+        return self._needing[scope]
 
     def meets(self, cells, test, file, names):
         """What a test meets of `cells`, which earlier tests have left with another value; `None`

@@ -2,7 +2,8 @@
 //!
 //! Nobody meets an object that is dead, or garbage that the collector has not taken away yet: only
 //! other garbage refers to it. That is found as the collector does it, by subtracting references
-//! from within: among what the object leads to, and then also among the objects that are young.
+//! from within: among what the object leads to, then also among the objects that are young, and then
+//! among all.
 //! Nothing is collected, as that would run code of the program at another time.
 
 use std::collections::HashMap;
@@ -214,13 +215,14 @@ impl Closure {
         }
         let mut near = Near::default();
         self.objects.iter().for_each(|one| near.add(*one));
-        let mut added = self.objects.len();
+        let first = self.objects.len();
         // What is alive leads to the whole program sooner or later. Garbage has few holders; if
         // not all are found, something outside counts as holding it.
         let (rounds, most) = match open.len() <= FEW {
             true => (usize::MAX, usize::MAX),
-            false => (MOST_ROUNDS, added + MOST_HOLDERS),
+            false => (MOST_ROUNDS, first + MOST_HOLDERS),
         };
+        let mut added = Vec::new();
         for _ in 0..rounds {
             let before = self.objects.len();
             open.retain(|(object, range)| {
@@ -228,9 +230,11 @@ impl Closure {
                 // SAFETY: these are alive.
                 let leads = self.objects.len() < most
                     && of_object.any(|one| unsafe { self.holds(*object, *one).is_some() });
-                if leads {
+                // It may be in two of the lists.
+                if leads && !self.places.contains_key(&(*object as usize)) {
                     self.place(*object);
                     near.add(*object);
+                    added.push((*object, range.clone()));
                 }
                 !leads
             });
@@ -238,20 +242,17 @@ impl Closure {
                 break;
             }
         }
-        while let Some(object) = self.objects.get(added).copied() {
-            let mut found = Vec::new();
-            add_referents(object, (*object).kind, &mut found);
-            let found = found.into_iter();
-            let found = found.filter_map(|one| unsafe { self.holds(object, one) });
-            self.held.push(found.collect());
-            added += 1;
+        for (object, range) in added {
+            let held = held[range].iter();
+            let held = held.filter_map(|one| unsafe { self.holds(object, *one) });
+            self.held.push(held.collect());
         }
     }
 
     /// The place of `held`, if it is here and a closure goes from `object` to it.
     unsafe fn holds(&self, object: Ref, held: Ref) -> Option<usize> {
         let place = self.places.get(&(held as usize)).copied()?;
-        (can_hold(held) && !is_world_of(object, held)).then_some(place)
+        goes_to(object, held).then_some(place)
     }
 
     fn place(&mut self, object: Ref) -> usize {
@@ -294,8 +295,13 @@ impl Closure {
 /// What `object` refers to and a closure goes through.
 unsafe fn holdable(object: Ref) -> Vec<Ref> {
     let mut held = referents(object, (*object).kind);
-    held.retain(|one| unsafe { can_hold(*one) && !is_world_of(object, *one) });
+    held.retain(|one| unsafe { goes_to(object, *one) });
     held
+}
+
+/// Whether a closure goes from `object` to `held`, which it refers to.
+unsafe fn goes_to(object: Ref, held: Ref) -> bool {
+    can_hold(held) && !is_world_of(object, held)
 }
 
 /// Whether `held` is what a function has everything by: its globals, or the builtins.
