@@ -27,7 +27,7 @@ pub(crate) use format::{Refusal, ViewRow};
 pub(crate) use table::Table;
 pub use test_id::TestId;
 pub use unit::{Unit, UnitKind};
-pub(crate) use values::{CellValue, Holder, Inner, LeftIn, Own, Reads, Ties, Values};
+pub(crate) use values::{CellValue, Holder, Inner, LeftIn, Own, ReadBefore, Reads, Ties, Values};
 #[cfg(test)]
 pub(crate) use what::Note;
 pub(crate) use what::{Classes, Finds};

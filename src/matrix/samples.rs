@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::{
     CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Inner, Key, Matrix,
-    MatrixBuilder, Note, Outcome, Own, Reads, RowFacts, Run, TestId, Unit, Values, What,
+    MatrixBuilder, Note, Outcome, Own, ReadBefore, Reads, RowFacts, Run, TestId, Unit, Values,
+    What,
 };
 
 pub(crate) fn key() -> Key {
@@ -243,7 +244,8 @@ pub(crate) fn any_matrix() -> impl Strategy<Value = Matrix> {
                                 anything,
                                 annotations,
                                 docstrings,
-                                past: false,
+                                past: [ReadBefore::No, ReadBefore::Named, ReadBefore::Unnamed]
+                                    [outcome % 3],
                             },
                             inner: (some > 127).then(|| Inner {
                                 sets: ids

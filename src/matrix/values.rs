@@ -100,9 +100,27 @@ pub struct Reads {
     pub anything: bool,
     pub annotations: bool,
     pub docstrings: bool,
-    /// Not only at the test's turn: a fixture did so when it was set up, an earlier test when it
-    /// changed what this one gets.
-    pub past: bool,
+    pub past: ReadBefore,
+}
+
+/// Whether cells were read not only at the test's turn: a fixture did so when it was set up, an
+/// earlier test when it changed what this one gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadBefore {
+    #[default]
+    No,
+    /// By code that units name: those of what tests make, and of earlier tests. So the turns in
+    /// which it ran can be found.
+    Named,
+    /// Nobody knows in which turns.
+    Unnamed,
+}
+
+impl ReadBefore {
+    pub fn is_none(&self) -> bool {
+        *self == ReadBefore::No
+    }
 }
 
 impl<S> Own<S> {
@@ -213,7 +231,7 @@ impl std::ops::BitOr for Reads {
             anything: self.anything | other.anything,
             annotations: self.annotations | other.annotations,
             docstrings: self.docstrings | other.docstrings,
-            past: self.past | other.past,
+            past: self.past.max(other.past),
         }
     }
 }

@@ -10,9 +10,13 @@ use super::observations::Inner;
 use super::own::Part;
 use super::rows::{Closing, OF_BASES};
 use super::trace::{LeftCell, Role, TestBegin, Trace};
+use super::units::UnitIndex;
 use crate::languages::{Place, language_of};
-use crate::matrix::LeftIn;
+use crate::matrix::{LeftIn, ReadBefore, Unit, What};
 use crate::pattern::Pattern;
+
+/// How the texts of units begin that name a test, or what agents say is made in its turn.
+const MADE: [&str; 4] = ["?test ", "?fixture ", "?cache ", "?import "];
 
 /// What is known of the cells that the tests of a run changed.
 #[derive(Debug, Default)]
@@ -182,11 +186,16 @@ impl Closing<'_> {
         let held = reached
             .iter()
             .flat_map(|one| &self.run.edges[*one as usize]);
-        let mut others = reached.iter().chain(held).filter(|one| **one != node);
-        let is_past =
-            self.shared[closure].keeps_for_objects || others.any(|one| self.is_of_tests(*one));
+        let others = reached.iter().chain(held).filter(|one| **one != node);
+        let past = match self.shared[closure].keeps_for_objects {
+            true => ReadBefore::Unnamed,
+            false => others
+                .map(|one| self.past_of(*one))
+                .max()
+                .unwrap_or_default(),
+        };
         Ok(by_itself.map(|(own, mut reads)| {
-            reads.past |= is_past;
+            reads.past = reads.past.max(past);
             Inner {
                 base,
                 units,
@@ -206,16 +215,44 @@ impl Closing<'_> {
     }
 
     /// Whether a node ran, or could run, in the turn of another test than the one that needs it.
-    fn is_of_tests(&self, node: NodeId) -> bool {
+    fn past_of(&self, node: NodeId) -> ReadBefore {
         let graph = &self.run.graph;
         if node as usize >= graph.scopes {
-            return false;
+            return ReadBefore::No;
         }
         let span = |node| graph.times.get(&node);
         let found = span(SESSION).map(|session| session.last);
-        match (found, span(node)) {
+        let is_past = match (found, span(node)) {
             (Some(found), Some(span)) => span.last > found,
             _ => !graph.of_objects.contains(&node),
+        };
+        let mut units = self.run.node_units[node as usize].iter();
+        let names_it = |unit: &UnitIndex| match &self.run.table.get(*unit).what {
+            What::Reached(name) => MADE.iter().any(|mark| name.starts_with(mark)),
+            _ => false,
+        };
+        match is_past {
+            false => ReadBefore::No,
+            true if units.any(names_it) => ReadBefore::Named,
+            true => ReadBefore::Unnamed,
+        }
+    }
+
+    /// Gives each test that others need a unit that names it: so it can be found in which turn that
+    /// part of theirs ran.
+    pub(super) fn name_needed_tests(&mut self) {
+        if self.left.is_none() {
+            return;
+        }
+        let needed: FxHashSet<NodeId> = self.run.edges.iter().flatten().copied().collect();
+        for (at, trace) in self.run.traces.iter().enumerate() {
+            for begin in &trace.begins {
+                let node = self.run.graph.node_of(at, begin.scope);
+                if let Some(node) = node.filter(|node| needed.contains(node)) {
+                    let name = format!("?test {}", begin.test);
+                    self.run.attach(node, Unit::of(What::Reached(name.into())));
+                }
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ use super::trace::{FoundIn, Role, TestBegin, TestEnd, Trace, TraceError};
 use super::units::UnitIndex;
 use super::walk::Known;
 use crate::languages::{Closure, Facts, LANGUAGES, Place, language_of};
-use crate::matrix::{Fingerprint, Outcome, Unit, What};
+use crate::matrix::{Fingerprint, Outcome, ReadBefore, Unit, What};
 use crate::pattern::Pattern;
 
 /// Builds the rows of a run from its traces. State that `benign` names
@@ -56,6 +56,7 @@ pub(crate) fn observe_after(
     closing.left = Left::of(traces, benign);
     closing.attach_options();
     closing.attach_state(benign)?;
+    closing.name_needed_tests();
     closing.owning = Owning::of_run(&closing.run);
     closing.rows()?;
     closing.confirmed(last);
@@ -298,8 +299,11 @@ impl<'a> Closing<'a> {
         let mut by_itself = self.by_itself(base, part);
         if let Some((_, reads)) = &mut by_itself {
             let mut others = reached.iter().filter(|one| Some(**one) != node);
-            reads.past |= self.shared[OF_BASES + base].is_past
-                || others.any(|one| self.run.graph.tests.contains(one));
+            if self.shared[OF_BASES + base].is_past
+                || others.any(|one| self.run.graph.tests.contains(one))
+            {
+                reads.past = ReadBefore::Unnamed;
+            }
         }
         let inner = self.inner(at, begin, base, &reached)?;
         let row = ObservedRow {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::matrix::ReadBefore;
+
 /// Tests that only values can excuse, and by which. In `late.json` flags that are not set
 /// and empty lists are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -128,7 +130,6 @@ pub(crate) struct OpenPart {
     pub late_modules: usize,
     #[serde(flatten)]
     pub flags: Flags,
-    /// Whether some of its code read state before the turn of the test.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub past: bool,
+    #[serde(skip_serializing_if = "ReadBefore::is_none")]
+    pub past: ReadBefore,
 }

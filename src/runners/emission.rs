@@ -300,7 +300,7 @@ fn lines(ids: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::What;
+    use crate::matrix::{ReadBefore, What};
     use crate::runners::OpenPart;
     use crate::select::samples::evidence;
     use crate::select::{By, Reason, Shards, Strategy};
@@ -374,7 +374,7 @@ mod tests {
                 modules: 2,
                 late_modules: 3,
                 flags: Default::default(),
-                past: false,
+                past: ReadBefore::No,
             }),
             tied: None,
             is_import_same: false,

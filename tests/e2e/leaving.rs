@@ -179,3 +179,61 @@ def test_now(n):
         assert_eq!(readers(&run).1, ["test_late"].into(), "{}", run.stderr);
     });
 }
+
+/// What differs since a later turn was no other when a fixture was set up, or when another test
+/// changed what it holds.
+#[test]
+fn what_differs_only_since() {
+    const FILES: &str = r#"
+-- lib.py --
+import functools
+STATE = {"v": 1}
+def made():
+    return 5
+@functools.lru_cache(None)
+def remembered(key):
+    return key
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def early():
+    return {}
+@pytest.fixture(scope="session")
+def late():
+    return lib.STATE["v"]
+-- test_a.py --
+import lib
+def test_first(early):
+    early["v"] = lib.STATE["v"]
+def test_fill():
+    lib.STATE["v"] = lib.made()
+    lib.remembered(1)
+def test_then(late):
+    pass
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_early(n, early):
+    assert early["v"] == 1 and lib.STATE["v"] == 5
+@pytest.mark.parametrize("n", range(8))
+def test_late(n, late):
+    assert late == 5 and lib.STATE["v"] == 5
+def test_last():
+    pass
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let snapshot = project.snapshot();
+        let run = step(&mut project, &[("lib.py", "return 5", "return 4 + 1")]);
+        // The last one tears down fixtures.
+        let ran = ["test_late", "test_last"].into();
+        assert_eq!(readers(&run).0, ran, "{}", run.stderr);
+        project.restore(&snapshot);
+        let run = step(&mut project, &[("lib.py", "return 5", "return 6")]);
+        assert_eq!(readers(&run).1, ["test_early", "test_late"].into());
+    });
+}

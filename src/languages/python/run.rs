@@ -459,7 +459,7 @@ impl Closure for Sources {
                     anything: names.is_wide || !names.taken.is_empty(),
                     annotations: names.reads,
                     docstrings: names.reads_docs || names.has_read_docs,
-                    past: false,
+                    past: matrix::ReadBefore::No,
                 };
         }
         reads.anything |= units.iter().any(|unit| self.names.is_source(*unit));

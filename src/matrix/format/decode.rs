@@ -10,7 +10,8 @@ use super::wire::{Reader, Strs, Texts, unzigzag};
 use super::{OWN, Refusal, TYPED, old};
 use crate::matrix::what::{TAGS, Tag};
 use crate::matrix::{
-    Fingerprint, Inner, Matrix, Outcome, Own, Reads, Row, SetId, TestId, Unit, UnitId, Values, What,
+    Fingerprint, Inner, Matrix, Outcome, Own, ReadBefore, Reads, Row, SetId, TestId, Unit, UnitId,
+    Values, What,
 };
 
 /// Decodes a whole matrix, checking its digest, its limits and every invariant
@@ -386,7 +387,7 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
     let mut refs = 0;
     for _ in 0..prefix.counts.owns {
         let flags = reader.byte()?;
-        if flags & !(7 | HAS_INNER | PAST) != 0 {
+        if flags & !(7 | HAS_INNER | PAST | PAST_IS_NAMED) != 0 {
             return Err(Refusal::malformed("an own part has unknown flags"));
         }
         let sets = read_sets(prefix, reader)?;
@@ -394,7 +395,7 @@ fn read_owns(prefix: &Prefix, reader: &mut Reader<'_>) -> Result<Vec<Own<SetId>>
             0 => None,
             _ => {
                 let flags = reader.byte()?;
-                if flags & !(7 | PAST | NAMES_MADE) != 0 {
+                if flags & !(7 | PAST | NAMES_MADE | PAST_IS_NAMED) != 0 {
                     return Err(Refusal::malformed("an inner part has unknown flags"));
                 }
                 let inner = Inner {
@@ -429,12 +430,19 @@ pub(super) const PAST: u8 = 16;
 /// The flag of an inner part with units for what others made: fixtures, caches, modules.
 pub(super) const NAMES_MADE: u8 = 32;
 
+/// The flag, beside [`PAST`], of a part of which units name all that ran before the test's turn.
+pub(super) const PAST_IS_NAMED: u8 = 64;
+
 fn reads(flags: u8) -> Reads {
     Reads {
         anything: flags & 1 != 0,
         annotations: flags & 2 != 0,
         docstrings: flags & 4 != 0,
-        past: flags & PAST != 0,
+        past: match (flags & PAST != 0, flags & PAST_IS_NAMED != 0) {
+            (false, _) => ReadBefore::No,
+            (true, true) => ReadBefore::Named,
+            (true, false) => ReadBefore::Unnamed,
+        },
     }
 }
 

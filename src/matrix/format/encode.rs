@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use anyhow::Context;
 use rustc_hash::FxHashMap;
 
-use super::decode::{HAS_INNER, NAMES_MADE, PAST};
+use super::decode::{HAS_INNER, NAMES_MADE, PAST, PAST_IS_NAMED};
 use super::prefix::{Counts, SECTIONS, Section, assemble};
 use super::wire::{put_ids, put_text, put_varint, zigzag};
 use crate::matrix::what::TAGS;
-use crate::matrix::{Matrix, Own, Reads, SetId};
+use crate::matrix::{Matrix, Own, ReadBefore, Reads, SetId};
 
 /// zstd's own default: four times faster than level 9 for 3 % more bytes.
 const LEVEL: i32 = 3;
@@ -206,7 +206,11 @@ fn rows(matrix: &Matrix, counts: &mut Counts) -> Vec<u8> {
 }
 
 fn flags(reads: Reads) -> u8 {
-    let past = if reads.past { PAST } else { 0 };
+    let past = match reads.past {
+        ReadBefore::No => 0,
+        ReadBefore::Named => PAST | PAST_IS_NAMED,
+        ReadBefore::Unnamed => PAST,
+    };
     let texts = u8::from(reads.annotations) << 1 | u8::from(reads.docstrings) << 2;
     u8::from(reads.anything) | texts | past
 }

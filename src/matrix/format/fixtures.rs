@@ -10,7 +10,7 @@ use bstr::BString;
 use super::{MatrixView, decode, encode};
 use crate::matrix::{
     CellValue, Classes, Finds, Fingerprint, Header, Holder, InClass, Key, Matrix, Note, Outcome,
-    Own, Reads, Row, Run, TestId, Unit, UnitId, UnitKind, Values, What,
+    Own, ReadBefore, Reads, Row, Run, TestId, Unit, UnitId, UnitKind, Values, What,
 };
 
 fn path(format: u32, name: &str) -> PathBuf {
@@ -297,7 +297,7 @@ fn owned() -> Matrix {
                 anything,
                 annotations,
                 docstrings,
-                past: false,
+                past: ReadBefore::No,
             },
             inner: None,
         })

@@ -69,9 +69,10 @@ class Left:
         self.listener = None
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = set()
-        # Scopes that ran during this turn and that later tests do not run again; and by test, the
-        # hashes of the names of those of its turn.
+        # Scopes that ran during this turn and that later tests do not run again, or of which this
+        # turn changed what others get; and by test, the hashes of the names of those of its turn.
         self._shared = set()
+        self._changed = set()
         self.made = {}
         # Scopes whose names their units tell.
         self._named = set()
@@ -86,13 +87,20 @@ class Left:
 
     def scope_began(self, scope):
         """What later tests do not run again begins."""
-        self._shared.add(scope)
-        if scope.kind == "import":
-            if self._cells is None:
-                # Values tell what it did.
-                return
+        if scope.kind == "import" and self._cells is not None:
             # It binds names in packages, and does whatever it does, with nobody watching.
             self._cells.is_unwatched = True
+        self._shared.add(scope)
+        # Before that, values tell what imports did.
+        if scope.kind != "import" or self._cells is not None:
+            self._name(scope)
+
+    def value_changed(self, scope):
+        """What `scope` made for others, a fixture for example, has another value now."""
+        self._changed.add(scope)
+        self._name(scope)
+
+    def _name(self, scope):
         if scope not in self._named:
             self._named.add(scope)
             # So a plan tells who needs it.
@@ -102,7 +110,7 @@ class Left:
     def begin(self, tests):
         """All `tests` are found. What changed until now is in the values of the import phase."""
         self.agent.state.changes()
-        self._shared = set()
+        self._shared, self._changed = set(), set()
         values = self.agent.values
         if self.agent.session.is_whole and values is not None and values.holders is not None:
             self._cells = Cells(self.agent)
@@ -111,15 +119,15 @@ class Left:
     def turn_ended(self, test, scope):
         """Take in what changed since the last turn ended."""
         changed = self.agent.state.changes()
-        shared, self._shared = self._shared, set()
+        made = self._hashes_of_turn()
         # Else it did not begin in the state of a run of everything, or nobody knows.
         if self._cells is None:
             return
         by = test, scope.number
         self._first = self._first or by
-        if changed or shared:
+        if changed or made:
             self._last = by
-            self.made[test] = self._hashes_of(shared)
+            self.made[test] = made
             self.agent.trace.write("made", scope.number, self.made[test])
             # Who is not told of leaves nothing.
             self._tell(by, {})
@@ -133,13 +141,16 @@ class Left:
                 self._tell(by, {cell: None})
         if test == self._end:
             self.finish()
-        elif not (changed or shared) or test in self.gaps:
+        elif not (changed or made) or test in self.gaps:
             self.flush()
 
-    def _hashes_of(self, scopes):
-        """What these scopes are, whenever they ran; empty if there are none."""
-        names = {self._name_of(one) for one in scopes}
-        return ",".join(sorted("%08x" % name_hash(name) for name in names))
+    def _hashes_of_turn(self):
+        """What was made in this turn, whenever that is; with a `+` what was changed. Empty if there
+        is none."""
+        names = {(self._name_of(one), "") for one in self._shared}
+        names.update((self._name_of(one), "+") for one in self._changed)
+        self._shared, self._changed = set(), set()
+        return ",".join(sorted("%08x%s" % (name_hash(name), mark) for name, mark in names))
 
     def _name_of(self, scope):
         return "%s %s %s" % (scope.kind, self.agent.relative(scope.name), scope.extra)

@@ -17,6 +17,7 @@ cache filled or a module imported. And all of these must have been made in the t
 from .confirm import file_of, names_of
 from .left import UNKNOWN
 from .separated import separators
+from .turns import Turns
 
 
 class Settling:
@@ -39,6 +40,12 @@ class Settling:
         }
         # By test: what ran in its turn that later tests do not run again.
         self.made = ties.get("made", {})
+        made = {test: _made(one) for test, one in self.made.items()}
+        # `None` if a record does not tell by name what was made.
+        self._turns = None
+        if None not in made.values():
+            made = {test: _hashes(one) for test, one in made.items()}
+            self._turns = Turns(plan, self.order, made)
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
@@ -55,9 +62,14 @@ class Settling:
         self._now = {}
         self._different = set()
         self._told = set()
-        # Tests that did what they did, and the cells that perhaps had another value at some time.
+        # Tests that did what they did, and the cells that perhaps had another value at some time:
+        # since which turn.
         self._same = set()
-        self._doubtful = set()
+        self._doubtful = {}
+        # The place of each turn of this run in the record: of a new test the next known one's.
+        self._places = {}
+        # Values were compared up to the turn that has this place.
+        self._compared = 0
         # Whether tests of the record are gone: at each turn it may have something that was not left
         # here.
         self._has_gone = False
@@ -79,7 +91,7 @@ class Settling:
         """Only `tests` are there: nobody leaves what others left."""
         gone = self.recorded.keys() - set(tests)
         for test in gone:
-            self._doubtful.update(self.recorded[test])
+            self._doubt(self.recorded[test], self.order[test])
             self._move("", self.made.get(test))
         self._has_gone = bool(gone)
 
@@ -89,6 +101,7 @@ class Settling:
             self._give_up()
             return
         recorded = self.recorded.get(test, {})
+        place = self._places.get(test, 0)
         made = self.agent.left.made.get(test, "")
         if made != self._made(test):
             self._move(made, self._made(test))
@@ -101,7 +114,7 @@ class Settling:
             cell = self.plan.session.path(path), name
             if test not in self._same:
                 if value == UNKNOWN or self.agent.left.made.get(test) != "":
-                    self._doubtful.add(cell)
+                    self._doubt((cell,), place)
                 if cell not in recorded:
                     # No record tells who reads it.
                     self.proven = frozenset()
@@ -117,20 +130,25 @@ class Settling:
 
     def _move(self, now, then):
         """In one turn this was made now, and that in the record."""
-        now, then = _hashes(now), _hashes(then)
+        now, then = _made(now), _made(then)
         if now is None or then is None:
             self._is_all_moved = True
         else:
-            self._moved |= now ^ then
+            self._moved |= _hashes(now ^ then)
 
     def _is_other(self, test):
         """It is not proven that `test` does what it did."""
         for cell, value in self.recorded.get(test, {}).items():
             if value == UNKNOWN or self._made(test) != "":
-                self._doubtful.add(cell)
+                self._doubt((cell,), self.order[test])
         self._is_in_doubt = True
         # What it leaves is looked at before the next one begins.
         self.agent.left.gaps.add(test)
+
+    def _doubt(self, cells, place):
+        """Since the turn at `place` these perhaps have another value."""
+        for cell in cells:
+            self._doubtful[cell] = min(place, self._doubtful.get(cell, place))
 
     def _give_up(self):
         """Nobody waits any more, so nothing needs to be compared."""
@@ -149,6 +167,7 @@ class Settling:
         if self._is_in_doubt or self._has_gone:
             # Of others it is known what they left.
             self._compare(item)
+        self._places[test] = self.order.get(test, self._next)
         self._next = self.order.get(test, self._next - 1) + 1
         self._has_run = True
         if test in self.proven or test in self.judged and self._differs(item) is None:
@@ -174,12 +193,22 @@ class Settling:
         part = self.plan.tied(item.nodeid)
         is_moved = self._is_all_moved or self._moved and self.plan.needs_one(part, self._moved)
         if is_moved:
-            return "a fixture or cache may be made in the turn of another test"
-        cells = self._doubtful if part.get("past") else self._different
+            return "a fixture or cache may be made or changed in the turn of another test"
+        cells = self._different.union(self._doubted(part, self.order.get(item.nodeid)))
         if not cells:
             return None
         file = file_of(self.agent, self.plan, item)
         return self.plan.meets(cells, item.nodeid, file, names_of(item))
+
+    def _doubted(self, part, place):
+        """The cells that perhaps had another value when something of `part` ran before its turn."""
+        past = part.get("past")
+        if not past or not self._doubtful:
+            return ()
+        if past != "named" or self._turns is None:
+            return self._doubtful
+        last = self._turns.last_before(part, place)
+        return [cell for cell, since in self._doubtful.items() if since <= last]
 
     def _compare(self, item):
         """Compare what was left with the record, up to the turn of `item`."""
@@ -205,16 +234,21 @@ class Settling:
                 self._different.add(cell)
             else:
                 self._different.discard(cell)
-        self._doubtful |= self._different
+        self._doubt(self._different, self._compared)
+        self._compared = at
         self._told = set()
 
 
-def _hashes(made):
-    """What a record tells of what was made in a turn; `None` if that cannot be read."""
-    texts = made.split(",") if made else ()
-    if made is None or any(len(text) != 8 for text in texts):
+def _made(text):
+    """What a record tells of what was made or changed in a turn; `None` if that cannot be read."""
+    made = frozenset(text.split(",") if text else ())
+    if text is None or any(len(one.rstrip("+")) != 8 for one in made):
         return None
-    return frozenset(int(text, 16) for text in texts)
+    return made
+
+
+def _hashes(made):
+    return frozenset(int(one.rstrip("+"), 16) for one in made)
 
 
 def begin(agent, plan, collected, kept, waiting):

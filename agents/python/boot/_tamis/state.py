@@ -490,6 +490,8 @@ class State:
         else:
             for cell in self._cells.get(root[1], ()):
                 self._has_changed(cell, is_timed)
+            if self.agent.left is not None:
+                self.agent.left.value_changed(root[1])
         for scope in scopes:
             if root[0] == "fixture":
                 self.agent.trace.write("y", root[1].number, scope.number)

@@ -1,0 +1,53 @@
+"""In which turns of a record something ran that a test has the code of: its fixtures were set up,
+caches filled, modules imported, or an earlier test changed what it gets.
+
+The units of a part name what that is, and the record tells by name what ran in which turn.
+"""
+
+from bisect import bisect_left
+
+from .names import name_hash
+
+
+class Turns:
+    """The places in the order of a record, by what ran there."""
+
+    def __init__(self, plan, order, made):
+        self._plan = plan
+        self._order = order
+        # Test -> the hashes of the names of what was made in its turn.
+        self._made = made
+        # By unit, then by set: places.
+        self._by_unit = None
+        self._by_set = {}
+
+    def last_before(self, part, place):
+        """The last turn before that at `place` in which something of `part` ran; -1 if none did."""
+        if self._by_unit is None:
+            self._by_unit = self._places_of_units()
+        last = -1
+        for number in part["sets"]:
+            places = self._of_set(number)
+            at = bisect_left(places, place)
+            if at:
+                last = max(last, places[at - 1])
+        return last
+
+    def _of_set(self, number):
+        places = self._by_set.get(number)
+        if places is None:
+            named = self._by_unit.keys() & self._plan.content["sets"][number]
+            places = sorted({place for unit in named for place in self._by_unit[unit]})
+            self._by_set[number] = places
+        return places
+
+    def _places_of_units(self):
+        by_name = {name_hash("test " + test): {place} for test, place in self._order.items()}
+        for test, hashes in self._made.items():
+            for one in hashes:
+                by_name.setdefault(one, set()).add(self._order[test])
+        by_unit = {}
+        for one, places in by_name.items():
+            for unit in self._plan.index.of((one,), (), ()):
+                by_unit.setdefault(unit, set()).update(places)
+        return by_unit
