@@ -19,33 +19,72 @@ _TYPES_OF_TEXT = tuple(
 
 
 class Annotated:
-    """Which of the `wanted` names such text has."""
+    """Which names such text has, of a session."""
 
-    def __init__(self, wanted):
-        self.wanted = frozenset(wanted)
-        self.names = set()
+    def __init__(self):
+        # By path: what the source has.
+        self._sources = {}
 
-    def _text(self, text):
-        self.names.update(self.wanted.intersection(_WORDS.findall(text)))
+    def spelled(self, wanted, paths):
+        """Those of the `wanted` names that are in such text, of sources and of objects."""
+        found = InMemory(wanted).names
+        for path in paths:
+            missing = wanted - found
+            if not missing:
+                break
+            source = self._sources.get(path)
+            if source is None:
+                source = self._sources[path] = Source(path)
+            found |= source.spelled(missing)
+        return found
 
-    # -- in sources ---------------------------------------------------------
 
-    def read(self, path):
-        """What the source at `path` has."""
-        missing = self.wanted - self.names
+class Source:
+    """One source: it is read once, and parsed if it has a word that somebody looks for."""
+
+    def __init__(self, path):
+        self._path = path
+        # `None` if nobody knows.
+        self._words = None
+        self._names = None
         try:
             with open(path, "rb") as file:
                 source = file.read()
-            if source.isascii() and missing.isdisjoint(_WORDS.findall(source.decode())):
-                return
-            tree = ast.parse(source)
+        except OSError:
+            return
+        if source.isascii():
+            self._words = frozenset(map(sys.intern, _WORDS.findall(source.decode())))
+
+    def spelled(self, wanted):
+        """Those of the `wanted` names that it may have in such text."""
+        if self._words is not None and wanted.isdisjoint(self._words):
+            return frozenset()
+        if self._names is None:
+            self._names = self._parsed()
+        return wanted & self._names if self._names is not False else wanted
+
+    def _parsed(self):
+        try:
+            with open(self._path, "rb") as file:
+                tree = ast.parse(file.read())
         except (OSError, SyntaxError, ValueError, RecursionError):
             # Nobody knows what it says.
-            self.names.update(self.wanted)
-            return
-        self._statements(tree.body, False)
+            return False
+        reader = _Reader()
+        reader.statements(tree.body, False)
+        return frozenset(reader.names)
 
-    def _statements(self, body, in_function):
+
+class _Reader:
+    """Collects the names in such text of one source."""
+
+    def __init__(self):
+        self.names = set()
+
+    def _text(self, text):
+        self.names.update(map(sys.intern, _WORDS.findall(text)))
+
+    def statements(self, body, in_function):
         waiting = [(node, in_function) for node in body]
         while waiting:
             node, in_function = waiting.pop()
@@ -86,10 +125,19 @@ class Annotated:
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     self._text(node.value)
 
-    # -- in memory ----------------------------------------------------------
 
-    def look_around(self):
-        """What objects hold, however that was made."""
+class InMemory:
+    """Which of the `wanted` names objects hold in such text, however that was made."""
+
+    def __init__(self, wanted):
+        self._wanted = wanted
+        self.names = set()
+        self._look_around()
+
+    def _text(self, text):
+        self.names.update(self._wanted.intersection(_WORDS.findall(text)))
+
+    def _look_around(self):
         forward = getattr(sys.modules.get("typing"), "ForwardRef", None)
         for value in gc.get_objects():
             kind = type(value)

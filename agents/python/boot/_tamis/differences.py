@@ -380,6 +380,7 @@ class Readings:
             | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
             "docstrings": every["docs"],
         }
+        self._reads_annotations = index.of((), (), ("annotations",))
         self._annotations = None
         # The units that can get a global that holds a module.
         self._getters = None
@@ -470,18 +471,16 @@ class Readings:
         self._add_flags(read, unit)
         return read
 
+    def _add_flags(self, read, told):
+        for flag, those in self._by_flag.items():
+            if those and told.get(flag):
+                read |= those
+
     @staticmethod
     def _is_loaded_from(path, one):
         """Whether code in `path` that loads a global name of that kind may get it there. A
         module or class may be bound to the name under another one."""
         return one.path in (path, "") if one.kind == "global" else one.kind in _NAMED
-
-    def _add_flags(self, read, told):
-        for flag, those in self._by_flag.items():
-            if those and told.get(flag):
-                read |= those
-        if told.get("annotations"):
-            read |= self._by_annotations()
 
     def _by_annotations(self):
         """What those read who read annotations: these, what their text means to whoever
@@ -490,7 +489,7 @@ class Readings:
             found = self.differences.found
             named = {at: one for at, one in enumerate(found) if one.kind in _NAMED}
             wanted = {name for one in named.values() for name in one.names}
-            spelled = self.differences.session.spelled_by_annotations(wanted)
+            spelled = wanted and self.differences.session.spelled_by_annotations(wanted)
             spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
             # Of classes that it finds there it may list the members.
             self._annotations = self._by_kind["annotations"] | self._by_flag["members"] | spelled
@@ -503,6 +502,9 @@ class Readings:
             # Large suites have millions of units in sets, and few read a difference.
             for unit in self._reading_units().intersection(self.sets[number]):
                 read |= self._unit(unit)
+            # What they read costs much to find out, and few tests have such units.
+            if not self._reads_annotations.isdisjoint(self.sets[number]):
+                read |= self._by_annotations()
             self._read_by_set[number] = read
         return read
 
@@ -510,7 +512,7 @@ class Readings:
         if self._reading is None:
             held = [at for at, path in enumerate(self.paths) if path in self._by_path]
             flags = [flag for flag, those in self._by_flag.items() if those]
-            may = self.index.of(self._hashes, held, (*flags, "annotations"))
+            may = self.index.of(self._hashes, held, flags)
             self._reading = {unit for unit in may if self._unit(unit)}
         return self._reading
 
@@ -546,6 +548,8 @@ class Readings:
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
+        if told.get("annotations"):
+            read |= self._by_annotations()
         found = self.differences.found
         read = {
             at for at in read if found[at].path in needed or at in self._counts_everywhere

@@ -54,6 +54,7 @@ class Present:
         # The names that libraries spell, with these modules loaded.
         self._spelled, self._spelled_with = frozenset(), None
         self._matched = None
+        self._annotated = None
         self.values = values
         self._names = None
         # (name, path, key) -> why it has none.
@@ -197,12 +198,11 @@ class Present:
 
         # The agent's session has hidden the older objects from the collector.
         gc.unfreeze()
-        found = Annotated(wanted)
-        for path in {path for _, path in self.cells}:
-            if path.endswith(".py"):
-                found.read(path if path[:1] == "/" else "%s/%s" % (self.agent.root, path))
-        found.look_around()
-        return found.names
+        if self._annotated is None:
+            self._annotated = Annotated()
+        paths = {path for _, path in self.cells if path.endswith(".py")}
+        paths = [path if path[:1] == "/" else "%s/%s" % (self.agent.root, path) for path in paths]
+        return self._annotated.spelled(frozenset(wanted), paths)
 
     def loose_modules(self):
         """Whether something holds a module of the project otherwise than import statements do, and
