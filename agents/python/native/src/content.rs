@@ -147,14 +147,7 @@ unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Si
     ] {
         out.put(word(function, offset));
     }
-    let dict = _PyObject_GetDictPtr(function);
-    let attributes = if dict.is_null() { dict.cast() } else { *dict };
-    let [keywords, annotations] = [layout.keyword_defaults, layout.annotations];
-    let all = [
-        word(function, keywords) as Ref,
-        attributes,
-        word(function, annotations) as Ref,
-    ];
+    let all = dicts_of_function(function, layout);
     for held in all.into_iter().filter(|held| !held.is_null()) {
         if (*held).kind == &raw mut PyDict_Type {
             read_dict(held, out);
@@ -165,6 +158,19 @@ unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Si
             }
         }
     }
+}
+
+/// Where it has defaults of keywords, attributes and annotations: dicts, null, or a tuple of
+/// annotations that nobody has asked for.
+pub unsafe fn dicts_of_function(function: Ref, layout: FunctionLayout) -> [Ref; 3] {
+    let dict = _PyObject_GetDictPtr(function);
+    let attributes = if dict.is_null() { dict.cast() } else { *dict };
+    let [keywords, annotations] = [layout.keyword_defaults, layout.annotations];
+    [
+        word(function, keywords) as Ref,
+        attributes,
+        word(function, annotations) as Ref,
+    ]
 }
 
 unsafe fn read_dict(dict: Ref, out: &mut impl Sink) {

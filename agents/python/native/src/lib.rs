@@ -25,6 +25,7 @@ mod guards;
 mod module;
 mod monitoring;
 mod outliving;
+mod signs;
 mod standins;
 mod trace;
 mod watch;

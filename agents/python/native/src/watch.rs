@@ -6,28 +6,31 @@ use std::ffi::{CStr, c_int, c_void};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hasher as _};
 
 use crate::abilities::{Abilities, abilities, readers_of};
-use crate::content::{self, Attributes, Comparison, FIRST_ADDRESS, Inline, Reader};
+use crate::content::{self, Attributes, Comparison, Inline, Reader};
 use crate::ffi::*;
 use crate::guards::*;
+use crate::signs::{Looking, Turn, prefetch};
 
 /// A part with more words is compared by hash and without guards.
 const MOST_WORDS: usize = 2 * 65_536;
 /// `PyDictObject.ma_version_tag`, up to 3.12: a new number after each change.
 pub const DICT_VERSION: isize = 24;
 /// One part of a watched object. Most objects have one.
-struct Part {
+pub struct Part {
     owner: u32,
-    object: Ref,
-    reader: Reader,
+    pub object: Ref,
+    pub reader: Reader,
     /// Up to 3.12: the dict, and its version.
     version: (usize, usize),
-    words: Vec<usize>,
+    pub words: Vec<usize>,
     /// For each word, the guard against another object at the same address.
-    guards: Vec<usize>,
+    pub guards: Vec<usize>,
     /// Whether any guard is a weak reference.
-    weak: bool,
+    pub weak: bool,
     /// The guard of the object itself, as in its entry.
-    alive: usize,
+    pub alive: usize,
+    /// Whether all that it reads are dicts with watchers, and it is alive as long as it is here.
+    is_only_told: bool,
 }
 
 struct Entry {
@@ -43,24 +46,15 @@ struct Entry {
     keys: Ref,
 }
 
-/// A part in the order of checks, with the quickest test for no change.
-#[derive(Clone, Copy)]
-struct Turn {
-    part: usize,
-    /// The address of a word that cannot stay the same if the content changes: the version of a
-    /// dict, the size of an empty list. Valid as long as the part; null if there is none.
-    sign_at: *const usize,
-    /// That word at the last comparison.
-    sign: usize,
-}
-
 struct State {
     parts: Vec<Part>,
-    /// The parts of living objects, in the order of checks.
+    /// The parts of living objects that are looked at in each check.
     turns: Vec<Turn>,
-    /// For each part, whether it may have changed. Always true unless a dict watcher (3.13 and
-    /// later) would tell.
+    /// For each part, whether it may have changed. Always true unless dict watchers (3.13 and
+    /// later) would tell, or versions of dicts.
     dirty: Vec<bool>,
+    /// Parts that only watchers tell of, and that may have changed.
+    told: Vec<usize>,
     entries: Vec<Entry>,
     /// The entries that have `keys`.
     with_keys: Vec<u32>,
@@ -74,6 +68,7 @@ static STATE: Global<State> = Global::new(State {
     parts: Vec::new(),
     turns: Vec::new(),
     dirty: Vec::new(),
+    told: Vec::new(),
     entries: Vec::new(),
     with_keys: Vec::new(),
     indexes: HashMap::with_hasher(BuildHasherDefault::new()),
@@ -125,12 +120,19 @@ pub unsafe fn add(object: Ref, weak: bool) -> Option<u32> {
             guards: Vec::new(),
             weak: false,
             alive: guard,
+            is_only_told: false,
         });
         if let Some(part) = state.parts.get_mut(at) {
-            part.watch_dict(at, abilities);
             part.rearm(at, abilities, &mut garbage);
-            let turn = part.turn(at, abilities);
-            STATE.get().turns.push(turn);
+            let is_told = STATE.get().dirty.get(at) == Some(&false);
+            part.is_only_told =
+                is_told && guard == STRONG && matches!(part.reader, Reader::Dict(_));
+            // With versions, a look tells.
+            part.is_only_told &= abilities.watcher.is_some();
+            if !part.is_only_told {
+                let turn = Turn::of(part, at, is_told, Looking::new(abilities));
+                STATE.get().turns.push(turn);
+            }
         }
     }
     STATE.get().busy = false;
@@ -176,6 +178,15 @@ pub unsafe fn changed() -> Vec<u32> {
     let mut turns = std::mem::take(&mut STATE.get().turns);
     look_at(&mut turns, abilities, &mut changed, &mut garbage);
     STATE.get().turns = turns;
+    for at in std::mem::take(&mut STATE.get().told) {
+        if let Some(part) = STATE.get().parts.get_mut(at)
+            && part.is_changed(at, abilities)
+        {
+            part.report(at, abilities, &mut changed, &mut garbage);
+        }
+    }
+    changed.sort_unstable();
+    changed.dedup();
     STATE.get().busy = false;
     garbage.empty();
     changed
@@ -188,6 +199,7 @@ unsafe fn look_at(
     changed: &mut Vec<u32>,
     garbage: &mut Garbage,
 ) {
+    let looking = Looking::new(abilities);
     let mut kept = 0;
     for now in 0..turns.len() {
         let turn = turns[now];
@@ -196,20 +208,17 @@ unsafe fn look_at(
         // check is waiting for memory.
         for (ahead, follow) in [(16, false), (8, true)] {
             match turns.get(now + ahead) {
-                Some(next) if !next.sign_at.is_null() => prefetch(next.sign_at as usize),
+                Some(next) if !next.is_whole() => next.prefetch(),
                 Some(next) => {
-                    if STATE.get().dirty.get(next.part) != Some(&false)
-                        && let Some(part) = STATE.get().parts.get(next.part)
-                    {
-                        part.prefetch(follow, abilities);
+                    if let Some(part) = STATE.get().parts.get(next.part) {
+                        part.prefetch(follow);
                     }
                 }
                 None => {}
             }
         }
-        if STATE.get().dirty.get(at) == Some(&false)
-            || !turn.sign_at.is_null() && *turn.sign_at == turn.sign
-        {
+        let is_dirty = STATE.get().dirty.get(at) != Some(&false);
+        if !is_dirty && turn.is_same(looking) {
             turns[kept] = turn;
             kept += 1;
             continue;
@@ -218,13 +227,14 @@ unsafe fn look_at(
             continue;
         };
         if is_dead(part.object as usize, part.alive) {
-            part.release(at, garbage);
+            part.release(garbage);
             continue;
         }
         if part.is_changed(at, abilities) {
             part.report(at, abilities, changed, garbage);
         }
-        turns[kept] = part.turn(at, abilities);
+        let is_told = STATE.get().dirty.get(at) == Some(&false);
+        turns[kept] = Turn::of(part, at, is_told, looking);
         kept += 1;
     }
     turns.truncate(kept);
@@ -290,15 +300,14 @@ pub unsafe fn clear() {
     if let Some(id) = abilities().watcher
         && let Some(unwatch) = watch_function(c"PyDict_Unwatch")
     {
-        for (dict, parts) in &state.dicts {
-            let mut parts = parts.iter().filter_map(|at| state.parts.get(*at));
-            if parts.any(|part| unsafe { !is_dead(part.object as usize, part.alive) }) {
-                unwatch(id, *dict as Ref);
-            }
+        // One that dies is taken out.
+        for dict in state.dicts.keys() {
+            unwatch(id, *dict as Ref);
         }
     }
     state.dicts.clear();
     state.dirty.clear();
+    state.told.clear();
     state.turns.clear();
     for part in std::mem::take(&mut state.parts) {
         for (word, guard) in part.words.iter().zip(part.guards) {
@@ -318,33 +327,10 @@ pub unsafe fn clear() {
 }
 
 impl Part {
-    unsafe fn turn(&self, at: usize, abilities: Abilities) -> Turn {
-        let mut turn = Turn {
-            part: at,
-            sign_at: std::ptr::null(),
-            sign: 0,
-        };
-        // The memory of other objects may be gone.
-        if self.alive == STRONG {
-            let (object, offset) = match self.reader {
-                Reader::Dict(dict) if abilities.versions => (dict, DICT_VERSION),
-                Reader::List if self.words.is_empty() => (self.object, content::LIST_SIZE),
-                Reader::Set if self.words.is_empty() => (self.object, content::SET_USED),
-                _ => return turn,
-            };
-            turn.sign_at = object.byte_offset(offset).cast_const().cast();
-            turn.sign = self.version.1;
-        }
-        turn
-    }
-
-    /// Prefetches the memory that the next check reads; with `follow` also what a pointer
+    /// Prefetches the memory that the next comparison reads; with `follow` also what a pointer
     /// there points to.
-    unsafe fn prefetch(&self, follow: bool, abilities: Abilities) {
+    unsafe fn prefetch(&self, follow: bool) {
         match (&self.reader, follow) {
-            (Reader::Dict(dict), false) if abilities.versions => {
-                prefetch(*dict as usize + DICT_VERSION as usize);
-            }
             (_, false) => {
                 prefetch(self.object as usize);
                 prefetch(self.words.as_ptr() as usize);
@@ -363,17 +349,8 @@ impl Part {
     }
 
     /// Releases the guards of a dead object's content.
-    unsafe fn release(&mut self, at: usize, garbage: &mut Garbage) {
+    unsafe fn release(&mut self, garbage: &mut Garbage) {
         forget(self.owner);
-        if let Reader::Dict(dict) = self.reader {
-            let dicts = &mut STATE.get().dicts;
-            if let Some(parts) = dicts.get_mut(&(dict as usize)) {
-                parts.retain(|part| *part != at);
-                if parts.is_empty() {
-                    dicts.remove(&(dict as usize));
-                }
-            }
-        }
         let (words, guards) = (
             std::mem::take(&mut self.words),
             std::mem::take(&mut self.guards),
@@ -409,7 +386,7 @@ impl Part {
         }
         // It was changed and restored: compare with this state from now on.
         self.version = self.dict_version(abilities).unwrap_or_default();
-        self.set_clean(at);
+        self.set_clean(at, abilities);
         false
     }
 
@@ -474,7 +451,7 @@ impl Part {
 
     /// Makes the present content the one to compare with.
     unsafe fn rearm(&mut self, at: usize, abilities: Abilities, garbage: &mut Garbage) {
-        self.set_clean(at);
+        self.set_clean(at, abilities);
         let mut words = Vec::new();
         read_part(self.object, &self.reader, abilities.inline, &mut words);
         self.version = self.dict_version(abilities).unwrap_or_default();
@@ -511,37 +488,45 @@ impl Part {
         }
     }
 
-    /// If the part has a dict watcher, it is compared only after that reports a change.
-    unsafe fn set_clean(&self, at: usize) {
-        let state = STATE.get();
-        let watched = match self.reader {
-            Reader::Dict(dict) => state.dicts.contains_key(&(dict as usize)),
-            _ => false,
+    /// If the dicts of the part have watchers or versions, it is compared only after these tell of
+    /// a change, or a look does.
+    unsafe fn set_clean(&self, at: usize, abilities: Abilities) {
+        let dicts = match self.reader {
+            Reader::Dict(dict) => vec![dict],
+            Reader::Function(layout) => {
+                let held = content::dicts_of_function(self.object, layout).into_iter();
+                let is_dict = |held: &Ref| unsafe {
+                    !held.is_null() && (**held).kind == &raw mut PyDict_Type
+                };
+                held.filter(is_dict).collect()
+            }
+            _ => Vec::new(),
         };
-        if let Some(dirty) = state.dirty.get_mut(at) {
-            *dirty = !watched;
+        let mut dicts = dicts.into_iter();
+        let is_told = abilities.versions || dicts.all(|dict| unsafe { watch(dict, at, abilities) });
+        if let Some(dirty) = STATE.get().dirty.get_mut(at) {
+            *dirty = !is_told;
         }
     }
+}
 
-    /// Sets a dict watcher, if the interpreter has them.
-    unsafe fn watch_dict(&self, at: usize, abilities: Abilities) {
-        let (Reader::Dict(dict), Some(id)) = (&self.reader, abilities.watcher) else {
-            return;
-        };
-        let Some(watch) = watch_function(c"PyDict_Watch") else {
-            return;
-        };
-        if watch(id, *dict) == 0 {
-            STATE
-                .get()
-                .dicts
-                .entry(*dict as usize)
-                .or_default()
-                .push(at);
-        } else {
-            PyErr_Clear();
+/// Sets a watcher of a dict for a part, if the interpreter has them.
+unsafe fn watch(dict: Ref, at: usize, abilities: Abilities) -> bool {
+    let (Some(id), Some(watch)) = (abilities.watcher, watch_function(c"PyDict_Watch")) else {
+        return false;
+    };
+    if let Some(parts) = STATE.get().dicts.get_mut(&(dict as usize)) {
+        if !parts.contains(&at) {
+            parts.push(at);
         }
+        return true;
     }
+    if watch(id, dict) != 0 {
+        PyErr_Clear();
+        return false;
+    }
+    STATE.get().dicts.insert(dict as usize, vec![at]);
+    true
 }
 
 /// Replaces `out` by the content of a part: words, or the hash and length of a large one.
@@ -560,29 +545,22 @@ unsafe fn read_part(object: Ref, reader: &Reader, inline: Inline, out: &mut Vec<
     }
 }
 
-/// A hint for the processor; any address is allowed.
-fn prefetch(address: usize) {
-    // Looking up where nothing can be takes longest of all. Empty vectors point there.
-    if address < FIRST_ADDRESS {
-        return;
-    }
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
+/// `PyDict_EVENT_DEALLOCATED`.
+const DEALLOCATED: c_int = 5;
 
 /// Called before a watched dict changes.
-pub unsafe extern "C" fn on_dict_event(_: c_int, dict: Ref, _: Ref, _: Ref) -> c_int {
+pub unsafe extern "C" fn on_dict_event(event: c_int, dict: Ref, _: Ref, _: Ref) -> c_int {
     let state = STATE.get();
     for at in state.dicts.get(&(dict as usize)).into_iter().flatten() {
-        if let Some(dirty) = state.dirty.get_mut(*at) {
-            *dirty = true;
+        if let (Some(dirty), Some(part)) = (state.dirty.get_mut(*at), state.parts.get(*at))
+            && !std::mem::replace(dirty, true)
+            && part.is_only_told
+        {
+            state.told.push(*at);
         }
+    }
+    if event == DEALLOCATED {
+        state.dicts.remove(&(dict as usize));
     }
     0
 }
