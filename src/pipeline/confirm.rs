@@ -1,5 +1,7 @@
 //! What the test process needs to know to leave out tests that only values can excuse.
 
+mod handed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
@@ -10,9 +12,7 @@ use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
 use crate::languages::{Environment, Facts, Needed, UnitReads, read_by};
-use crate::matrix::{
-    self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values, What,
-};
+use crate::matrix::{self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values};
 use crate::runners::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
 };
@@ -381,110 +381,6 @@ impl<'d> Planning<'d> {
         }
         self.open
             .retain(|open| open.own.is_some() || open.tied.is_some());
-    }
-
-    /// Code that runs at import can put modules where tests find them: in a list, say. So
-    /// a test may look into what such code passes on, as if it did that itself, and into
-    /// what the record took whole. The test process tells whether there is any such place.
-    fn hand_on(&mut self, reads: &mut Vec<Option<UnitReads>>) {
-        let sets = self.sets.all.iter();
-        let handed: Vec<Handed> = sets
-            .map(|set| Handed::by(set, reads, &self.units.all))
-            .collect();
-        let mut known: FxHashMap<_, Option<usize>> = FxHashMap::default();
-        for part in self.open.iter_mut().flat_map(Open::parts) {
-            let looks = part.of.sets.iter().any(|set| handed[*set].looks);
-            let asks_runner = part.of.sets.iter().map(|set| handed[*set].asks_runner);
-            let asks_runner = asks_runner.max().unwrap_or_default();
-            let key = (part.others, part.of.modules, looks, asks_runner);
-            let set = known.entry(key).or_insert_with(|| {
-                let needed = self.modules.all[part.of.modules].len();
-                let others = self.others.all[part.others].iter();
-                let others: Vec<&Handed> = others.map(|set| &handed[*set]).collect();
-                let handed = Handed::of_all(&others, needed, looks);
-                let handed: Vec<BString> = handed.into_iter().cloned().collect();
-                let unit = reads.len();
-                (!handed.is_empty()).then(|| {
-                    let mut all = UnitReads::default();
-                    match asks_runner {
-                        AsksRunner::InHooks => all.holds = handed,
-                        asks => {
-                            all.loose = handed;
-                            all.asks_runner = asks == AsksRunner::InTests;
-                        }
-                    }
-                    reads.push(Some(all));
-                    self.sets.of(vec![unit])
-                })
-            });
-            part.of.sets.extend(*set);
-        }
-    }
-}
-
-/// What the code of a set leads to, if it runs at import.
-#[derive(Default)]
-struct Handed {
-    /// The modules that it passes on.
-    passed: BTreeSet<BString>,
-    /// Those that count whole, and those that may do so only because code has all of their
-    /// names at once. (Whoever keeps `globals()` has a cell with all of it.)
-    whole: BTreeSet<BString>,
-    by_globals: BTreeSet<BString>,
-    /// Whether some of it finds names that nobody spells.
-    looks: bool,
-    /// Whether some of it may get modules from what runs the tests.
-    asks_runner: AsksRunner,
-}
-
-/// Where code may get modules from what runs the tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum AsksRunner {
-    #[default]
-    Nowhere,
-    /// If it is given something of that to ask: a fixture.
-    InTests,
-    InHooks,
-}
-
-impl Handed {
-    fn by(set: &[usize], reads: &[Option<UnitReads>], units: &[&Unit]) -> Handed {
-        let mut handed = Handed::default();
-        for (unit, read) in set
-            .iter()
-            .filter_map(|at| Some((units[*at], reads[*at].as_ref()?)))
-        {
-            handed.passed.extend(read.holds.iter().cloned());
-            handed.looks |= read.members;
-            if read.asks_runner {
-                let is_hook = unit.path.ends_with(b"conftest.py");
-                let asks = if is_hook {
-                    AsksRunner::InHooks
-                } else {
-                    AsksRunner::InTests
-                };
-                handed.asks_runner = handed.asks_runner.max(asks);
-            }
-            if unit.what == What::Skeleton {
-                handed.whole.insert(unit.path.clone());
-            }
-            handed.by_globals.extend(read.globals.iter().cloned());
-        }
-        handed
-    }
-
-    /// What a test that needs so many modules may look into. If all of these count whole,
-    /// it is because of code that can reach anything: what that left is looked into by code
-    /// that `looks` for names.
-    fn of_all<'h>(all: &[&'h Handed], needed: usize, looks: bool) -> BTreeSet<&'h BString> {
-        let passed = all.iter().flat_map(|one| &one.passed);
-        let whole: BTreeSet<&BString> = all.iter().flat_map(|one| &one.whole).collect();
-        let is_by_globals = |path: &BString| all.iter().any(|one| one.by_globals.contains(path));
-        let counts = whole.len() < needed || looks;
-        let whole = whole
-            .into_iter()
-            .filter(|path| counts && !is_by_globals(path));
-        passed.chain(whole).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is planned for tests that values may excuse.
 
 use super::*;
+use crate::matrix::What;
 use crate::matrix::samples::{facts, header};
 use crate::matrix::{self, Fingerprint, MatrixBuilder, Own, RowFacts};
 

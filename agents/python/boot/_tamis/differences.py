@@ -260,7 +260,7 @@ class Plan:
         self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
         self.asked = frozenset(content.get("asked", ()))
         self.tests = content["tests"]
-        self.index = UnitIndex(content["units"])
+        self.index = UnitIndex(content["units"], content["sets"])
         # By number of the matrix.
         self._differences = {}
         self._readings = {}
@@ -380,7 +380,6 @@ class Readings:
             | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
             "docstrings": every["docs"],
         }
-        self._reads_annotations = index.of((), (), ("annotations",))
         self._annotations = None
         # The units that can get a global that holds a module.
         self._getters = None
@@ -402,17 +401,14 @@ class Readings:
     def _find_loose(self):
         """By set, what differs in modules that a test gets only if something hands them out:
         pairs of that, and whether pytest's `request` may."""
-        by_unit = {}
-        for number, unit in enumerate(self.units):
-            paths = [self.paths[at] for at in unit.get("loose", ())]
-            those = {at for path in paths for at in self._by_path.get(path, ())}
-            if those:
-                by_unit[number] = those, bool(unit.get("asks_runner"))
         found = {}
-        for number, units in enumerate(self.sets) if by_unit else ():
-            of_set = [by_unit[unit] for unit in units if unit in by_unit]
-            if of_set:
-                found[number] = of_set
+        for number, units in self.index.loose().items():
+            for unit in units:
+                unit = self.units[unit]
+                paths = [self.paths[at] for at in unit["loose"]]
+                those = {at for path in paths for at in self._by_path.get(path, ())}
+                if those:
+                    found.setdefault(number, []).append((those, bool(unit.get("asks_runner"))))
         return found
 
     def _of_loose(self, told, names):
@@ -502,9 +498,6 @@ class Readings:
             # Large suites have millions of units in sets, and few read a difference.
             for unit in self._reading_units().intersection(self.sets[number]):
                 read |= self._unit(unit)
-            # What they read costs much to find out, and few tests have such units.
-            if not self._reads_annotations.isdisjoint(self.sets[number]):
-                read |= self._by_annotations()
             self._read_by_set[number] = read
         return read
 
@@ -548,12 +541,7 @@ class Readings:
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
-        if told.get("annotations"):
-            read |= self._by_annotations()
-        found = self.differences.found
-        read = {
-            at for at in read if found[at].path in needed or at in self._counts_everywhere
-        }
+        read = self._needed(read, needed)
         for path, those in self._for_all.items():
             if path in needed:
                 read |= those
@@ -561,7 +549,20 @@ class Readings:
             directory = path[: -len("conftest.py")]
             if path in needed or file.startswith(directory):
                 read.update(self._by_path[path])
+        # What annotations mean costs much to find out, and few tests read any.
+        if not read and self._reads_annotations(told):
+            read = self._needed(self._by_annotations(), needed)
         return read
+
+    def _needed(self, read, needed):
+        """Those of `read` that are in modules which the test needs."""
+        found = self.differences.found
+        return {at for at in read if found[at].path in needed or at in self._counts_everywhere}
+
+    def _reads_annotations(self, told):
+        return told.get("annotations") or any(
+            number in self.index.annotating() for number in told.get("sets", ())
+        )
 
 
 def _file_name(path):

@@ -8,9 +8,12 @@ class UnitIndex:
     """Which units may read something, by what they tell. It is asked at the turns of tests, of few
     differences and many units."""
 
-    def __init__(self, units):
+    def __init__(self, units, sets):
         self.units = units
+        self._sets = sets
         self._by_name = None
+        self._annotating = None
+        self._loose = None
 
     def of(self, hashes, paths, flags):
         """The units that read one of these names, look into one of these modules, or tell one of
@@ -26,6 +29,23 @@ class UnitIndex:
             for one in wanted:
                 found.update(known.get(one, ()))
         return found
+
+    def annotating(self):
+        """The sets with units that read annotations."""
+        if self._annotating is None:
+            units = self.of((), (), ("annotations",))
+            sets = enumerate(self._sets) if units else ()
+            self._annotating = {at for at, one in sets if not units.isdisjoint(one)}
+        return self._annotating
+
+    def loose(self):
+        """By set: its units that get modules only if something hands these out."""
+        if self._loose is None:
+            units = {number for number, unit in enumerate(self.units) if unit.get("loose")}
+            sets = enumerate(self._sets) if units else ()
+            of_sets = ((at, units.intersection(one)) for at, one in sets)
+            self._loose = {at: those for at, those in of_sets if those}
+        return self._loose
 
     def _index(self):
         self._by_name, self._by_path, self._by_flag = {}, {}, {}
