@@ -10,13 +10,15 @@ use super::observations::Inner;
 use super::own::Part;
 use super::rows::{Closing, OF_BASES};
 use super::trace::{LeftCell, Role, TestBegin, Trace};
-use super::units::UnitIndex;
 use crate::languages::{Place, language_of};
 use crate::matrix::{LeftIn, ReadBefore, Unit, What};
 use crate::pattern::Pattern;
 
 /// How the texts of units begin that name a test, or what agents say is made in its turn.
 const MADE: [&str; 4] = ["?test ", "?fixture ", "?cache ", "?import "];
+
+/// The text of the unit of scopes that made what may change with nobody watching.
+const UNWATCHED: &str = "?not watched";
 
 /// What is known of the cells that the tests of a run changed.
 #[derive(Debug, Default)]
@@ -226,15 +228,22 @@ impl Closing<'_> {
             (Some(found), Some(span)) => span.last > found,
             _ => !graph.of_objects.contains(&node),
         };
-        let mut units = self.run.node_units[node as usize].iter();
-        let names_it = |unit: &UnitIndex| match &self.run.table.get(*unit).what {
-            What::Reached(name) => MADE.iter().any(|mark| name.starts_with(mark)),
-            _ => false,
-        };
-        match is_past {
-            false => ReadBefore::No,
-            true if units.any(names_it) => ReadBefore::Named,
-            true => ReadBefore::Unnamed,
+        if !is_past {
+            return ReadBefore::No;
+        }
+        let units = self.run.node_units[node as usize].iter();
+        let mut is_named = false;
+        for unit in units {
+            if let What::Reached(name) = &self.run.table.get(*unit).what {
+                is_named |= MADE.iter().any(|mark| name.starts_with(mark));
+                if **name == *UNWATCHED {
+                    return ReadBefore::Unnamed;
+                }
+            }
+        }
+        match is_named {
+            true => ReadBefore::Named,
+            false => ReadBefore::Unnamed,
         }
     }
 

@@ -51,6 +51,7 @@ mod stores;
 mod suites;
 mod table;
 mod ties;
+mod turns;
 mod unlisted;
 mod values;
 mod why;

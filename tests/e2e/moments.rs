@@ -11,7 +11,7 @@ pub type Moment = (
     &'static [(&'static str, &'static str, &'static str)],
 );
 
-const MOMENTS: [Moment; 14] = [
+const MOMENTS: [Moment; 12] = [
     (
         "a property of an object that nobody can watch met what was reset since",
         r#"
@@ -407,79 +407,6 @@ def test_mark(request, x, turn):
 markers = held
 "#,
         &[("lib.py", "return 5", "return 6")],
-    ),
-    (
-        "an edited test starts to change what a fixture holds",
-        r#"
--- lib.py --
-STATE = {"v": 1}
-def made():
-    return 2
--- conftest.py --
-import pytest
-@pytest.fixture(scope="session")
-def box():
-    return []
--- test_a.py --
-import lib
-def test_set():
-    lib.STATE["v"] = lib.made()
-def test_use(box):
-    len(box)
--- test_b.py --
-import pytest
-import lib
-@pytest.mark.parametrize("n", range(10))
-def test_box(n, box):
-    assert box == [] and lib.STATE["v"] == 2
-@pytest.mark.parametrize("n", range(10))
-def test_other(n):
-    pass
-"#,
-        &[
-            ("lib.py", "return 2", "return 1 + 1"),
-            ("test_a.py", "len(box)", "box.append(1)"),
-        ],
-    ),
-    (
-        "in the turn of a new test something is set up from what it sets for a moment",
-        r#"
--- lib.py --
-STATE = {"v": 1}
-OTHER = {}
-def made():
-    return 2
--- conftest.py --
-import pytest
-import lib
-@pytest.fixture(scope="session")
-def kept():
-    return lib.STATE["v"]
--- test_a.py --
-import lib
-def test_set():
-    lib.OTHER["v"] = lib.made()
-def test_use(request):
-    lib.STATE["v"] = 1
-    request.getfixturevalue("kept")
--- test_b.py --
-import pytest
-import lib
-@pytest.mark.parametrize("n", range(10))
-def test_kept(n, kept):
-    assert kept == 1 and lib.OTHER["v"] == 2
-@pytest.mark.parametrize("n", range(10))
-def test_other(n):
-    pass
-"#,
-        &[
-            ("lib.py", "return 2", "return 1 + 1"),
-            (
-                "test_a.py",
-                "[\"v\"] = 1\n    request.getfixturevalue(\"kept\")",
-                "[\"v\"] = 3\n    request.getfixturevalue(\"kept\")\n    lib.STATE[\"v\"] = 1",
-            ),
-        ],
     ),
 ];
 

@@ -54,6 +54,12 @@ def install(agent):
         if agent.state is not None:
             agent.state.cached(scope, result)
 
+    @guard
+    def cleared(scope):
+        # Later callers find nothing there, and what is made anew is made by others.
+        if agent.left is not None:
+            agent.left.value_changed(scope)
+
     def in_scope(function, scope):
         def miss(*arguments, **keywords):
             __tracebackhide__ = True
@@ -102,6 +108,7 @@ def install(agent):
             return self._tamis_cached.cache_info()
 
         def cache_clear(self):
+            cleared(self._tamis_scope)
             return self._tamis_cached.cache_clear()
 
         def __reduce__(self):

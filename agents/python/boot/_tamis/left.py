@@ -16,6 +16,7 @@ except ImportError:
 
 from .agent import guard
 from .names import name_hash
+from .paths import OUTSIDE, PROJECT
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
 
@@ -90,6 +91,9 @@ class Left:
         if scope.kind == "import" and self._cells is not None:
             # It binds names in packages, and does whatever it does, with nobody watching.
             self._cells.is_unwatched = True
+            if self.agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
+                # Its cells are compared nowhere: who refers to it has them for content.
+                self._cells.late.add(scope.extra)
         self._shared.add(scope)
         # Before that, values tell what imports did.
         if scope.kind != "import" or self._cells is not None:
@@ -131,6 +135,9 @@ class Left:
             self.agent.trace.write("made", scope.number, self.made[test])
             # Who is not told of leaves nothing.
             self._tell(by, {})
+        elif self.listener is not None:
+            # In the record it may have left something.
+            self.listener(test, {})
         for cell, is_timed in changed.items():
             before = self._pending.pop(cell, None)
             if before is not None:
@@ -235,6 +242,8 @@ class Cells:
         # Label -> path.
         self._paths = {self.agent.relative(path): path for path in self._roots}
         self._seen = 0
+        # Names of the project's modules that tests imported.
+        self.late = set()
         # Whether all are to be taken next.
         self.is_unwatched = False
         self._there = self._modules()
@@ -277,7 +286,8 @@ class Cells:
         self.is_unwatched, self._there = False, there
         native = self.agent.collector.native
         roots = self._all() if is_all else roots
-        taken = native.cells(roots + self._others(), self._prefixes, _KNOWN)
+        late = tuple(sorted(filter(None, self.late)))
+        taken = native.cells(roots + self._others(), self._prefixes, _KNOWN, late)
         often = _unwatched(taken)
         found = self._by_place(taken)
         self._seen += sum(map(len, found.values()))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
-from .watch import Watch, attributes, is_a, member_at
+from .watch import Watch, attributes, is_a, is_unchanging, member_at
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
@@ -60,7 +60,7 @@ _CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, Count
 # Modules of the standard library the instances of which hold what a program puts into them.
 _HOLDERS = frozenset(
     """argparse collections configparser contextlib email.message graphlib http.cookiejar
-    http.cookies optparse queue sched threading""".split()
+    http.cookies optparse queue sched threading unittest.mock""".split()
 )
 
 # Objects in C that lead to others and have no state beside. Instances of classes that derive
@@ -70,6 +70,10 @@ _WRAPPERS = frozenset(
 )
 # Types of which the instances have no state. Those of classes that derive from these may have some.
 PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
+
+
+# The name of a unit of scopes that made for others what nobody watches.
+_UNWATCHED = "?not watched"
 
 
 class State:
@@ -101,6 +105,8 @@ class State:
         self._classes = {}
         self._unnamed = {}
         self._rebinding = Rebinding()
+        # Whether the walk met something that may change with nobody watching.
+        self._has_missed = False
 
     # -- what is watched --------------------------------------------------
 
@@ -172,6 +178,7 @@ class State:
         """The index of `value` if it is watched for the first time; `None` if it already was,
         or cannot be watched."""
         if len(self.parents) >= self.limit:
+            self._has_missed = True
             return None
         index = self._index(value)
         if index is None:
@@ -210,13 +217,22 @@ class State:
 
     def _walk(self, value, parent):
         """Watch everything reachable from a value, breadth first."""
+        root, self._has_missed = parent, False
         waiting = deque([(value, parent, 0)])
         while waiting:
             value, parent, depth = waiting.popleft()
-            if type(value) in PLAIN or depth > _DEPTH:
+            if type(value) in PLAIN:
+                continue
+            if depth > _DEPTH:
+                self._has_missed = True
                 continue
             for part, holder in self._visit(value, parent):
                 waiting.append((part, holder, depth + 1))
+        if self._has_missed:
+            for root in (root,) if isinstance(root, tuple) else self._roots(root):
+                if root[0] == "fixture":
+                    # In which turns it changes, nobody knows.
+                    self.agent.note("reached", "", _UNWATCHED, root[1])
 
     def _visit(self, value, parent):
         """Watch one value. Returns its parts, each with its holder."""
@@ -237,6 +253,7 @@ class State:
         if type(value) in (tuple, frozenset):
             return [(part, parent) for part in value] if len(value) <= _WIDTH else ()
         if not is_a(value, bytearray) and not self._is_watched(type(value)):
+            self._has_missed = self._has_missed or not is_unchanging(type(value))
             return ()
         index = self._add(value, parent)
         if index is None:
@@ -251,7 +268,10 @@ class State:
         Those that tests make are too many."""
         session = self.agent.session
         in_test = session is not None and session.test is not None
-        if in_test or not (self._is_unnamed(kind) and self._is_watched_class(kind)):
+        if not (self._is_unnamed(kind) and self._is_watched_class(kind)):
+            return ()
+        if in_test:
+            self._has_missed = True
             return ()
         index = self._add(kind, parent)
         if index is None:

@@ -23,6 +23,19 @@ def is_a(value, kinds):
     return issubclass(type(value), kinds)
 
 
+# Types the instances of which never change, and modules of the standard library that have more.
+_UNCHANGING = frozenset((range, slice, types.BuiltinFunctionType, types.MethodDescriptorType))
+_WITH_UNCHANGING = frozenset("datetime decimal fractions ipaddress pathlib re uuid".split())
+
+
+def is_unchanging(kind):
+    """Whether the instances of a class have no state that changes, or none that is the project's."""
+    module = kind.__module__
+    if kind in _UNCHANGING or module in _WITH_UNCHANGING:
+        return True
+    return type(module) is str and module.partition(".")[0] in ("_pytest", "pluggy")
+
+
 def member_at(holder, qualified):
     """What stands at a dotted name in a module or class, by way of such; `None` if nothing does."""
     for part in qualified.split("."):

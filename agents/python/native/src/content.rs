@@ -149,7 +149,7 @@ unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Si
     }
     let all = dicts_of_function(function, layout);
     for held in all.into_iter().filter(|held| !held.is_null()) {
-        if (*held).kind == &raw mut PyDict_Type {
+        if is_dict(held) {
             read_dict(held, out);
         } else if (*held).kind == &raw mut PyTuple_Type {
             // Annotations that nobody has asked for: names and values.
@@ -171,6 +171,11 @@ pub unsafe fn dicts_of_function(function: Ref, layout: FunctionLayout) -> [Ref; 
         attributes,
         word(function, annotations) as Ref,
     ]
+}
+
+/// Whether an object is a dict, or of a class that derives from it.
+pub unsafe fn is_dict(object: Ref) -> bool {
+    type_object::flags((*object).kind) & type_object::DICT_SUBCLASS != 0
 }
 
 unsafe fn read_dict(dict: Ref, out: &mut impl Sink) {

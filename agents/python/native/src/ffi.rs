@@ -279,6 +279,7 @@ pub mod type_object {
     pub const MANAGED_DICT: usize = 1 << 4;
     pub const HEAP_TYPE: usize = 1 << 9;
     pub const HAVE_GC: usize = 1 << 14;
+    pub const DICT_SUBCLASS: usize = 1 << 29;
     pub const TYPE_SUBCLASS: usize = 1 << 31;
 
     pub unsafe fn flags(kind: Ref) -> usize {

@@ -396,18 +396,20 @@ unsafe extern "C" fn filled_met(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
-    let (mut roots, mut places): (Ref, Ref) = (null_mut(), null_mut());
+    let (mut roots, mut places, mut late): (Ref, Ref, Ref) = (null_mut(), null_mut(), null_mut());
     let tuple = &raw mut PyTuple_Type;
     let mut naming: c_int = 0;
     if !in_main()
         || PyArg_ParseTuple(
             args,
-            c"O!|O!i:cells".as_ptr(),
+            c"O!|O!iO!:cells".as_ptr(),
             tuple,
             &raw mut roots,
             tuple,
             &raw mut places,
             &raw mut naming,
+            tuple,
+            &raw mut late,
         ) == 0
     {
         return null_mut();
@@ -418,7 +420,7 @@ unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
         3 => digest::Naming::Address,
         _ => digest::Naming::Own,
     };
-    frames::quietly(|| digest::cells(roots, places, naming))
+    frames::quietly(|| digest::cells(roots, places, naming, late))
 }
 
 const fn method(name: &'static CStr, callee: Function) -> MethodDef {

@@ -89,8 +89,6 @@ impl Turn {
             }
             Reader::Attributes if !is_hashed => {
                 match content::attributes(part.object, looking.abilities.inline) {
-                    // 3.13 tells nobody if a dict that shares an instance's values changes by way
-                    // of that.
                     Attributes::Dict(_) if looking.abilities.versions => Look::Attributes,
                     Attributes::None | Attributes::Values { .. } if !part.weak => Look::Attributes,
                     _ => Look::Whole,
@@ -131,7 +129,7 @@ impl Turn {
                 }
                 for dict in content::dicts_of_function(self.object, layout) {
                     mixed.word(dict as usize);
-                    if !dict.is_null() && (*dict).kind == &raw mut PyDict_Type {
+                    if !dict.is_null() && content::is_dict(dict) {
                         mixed.version(dict, looking.abilities);
                     }
                 }

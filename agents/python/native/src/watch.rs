@@ -15,6 +15,8 @@ use crate::signs::{Looking, Turn, prefetch};
 const MOST_WORDS: usize = 2 * 65_536;
 /// `PyDictObject.ma_version_tag`, up to 3.12: a new number after each change.
 pub const DICT_VERSION: isize = 24;
+/// `PyDictObject.ma_values`: null if the dict has its values for itself.
+const DICT_VALUES: isize = 40;
 /// One part of a watched object. Most objects have one.
 pub struct Part {
     owner: u32,
@@ -495,9 +497,7 @@ impl Part {
             Reader::Dict(dict) => vec![dict],
             Reader::Function(layout) => {
                 let held = content::dicts_of_function(self.object, layout).into_iter();
-                let is_dict = |held: &Ref| unsafe {
-                    !held.is_null() && (**held).kind == &raw mut PyDict_Type
-                };
+                let is_dict = |held: &Ref| unsafe { !held.is_null() && content::is_dict(*held) };
                 held.filter(is_dict).collect()
             }
             _ => Vec::new(),
@@ -515,6 +515,10 @@ unsafe fn watch(dict: Ref, at: usize, abilities: Abilities) -> bool {
     let (Some(id), Some(watch)) = (abilities.watcher, watch_function(c"PyDict_Watch")) else {
         return false;
     };
+    if word(dict, DICT_VALUES) != 0 {
+        // It shares them with an instance, and nobody is told of what changes by way of that.
+        return false;
+    }
     if let Some(parts) = STATE.get().dicts.get_mut(&(dict as usize)) {
         if !parts.contains(&at) {
             parts.push(at);

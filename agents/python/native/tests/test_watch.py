@@ -70,6 +70,11 @@ def subjects():
     big = Plain()
     for n in range(60):
         setattr(big, f"a{n}", n)
+    # Dicts that share the values of an instance.
+    lender, shared, borrower, ordered = Plain(), Plain(), lambda: 1, lambda *, k=1: k
+    lender.x = shared.x = 1
+    borrower.__dict__ = vars(lender)
+    ordered.__kwdefaults__ = collections.OrderedDict(k=1)
     return {
         "dict": ({}, lambda o: o.update(k=object())),
         "defaultdict": (collections.defaultdict(list), lambda o: o["k"]),
@@ -103,6 +108,9 @@ def subjects():
         "function": (lambda: 1, lambda o: setattr(o, "x", object())),
         "defaults": (lambda x=1: x, lambda o: setattr(o, "__defaults__", (2,))),
         "keyword default": (lambda *, x=1: x, lambda o: o.__kwdefaults__.update(x=2)),
+        "function with attributes of an instance": (borrower, lambda o: setattr(lender, "x", object())),
+        "attributes of an instance": (vars(shared), lambda o: setattr(shared, "x", object())),
+        "function with an OrderedDict": (ordered, lambda o: o.__kwdefaults__.update(k=2)),
         "code": (lambda: 1, lambda o: setattr(o, "__code__", (lambda: 2).__code__)),
         "classes of an ABC": (vars(Abstract)["_abc_impl"], lambda o: Abstract.register(type("New", (), {}))),
     }

@@ -12,6 +12,8 @@ pub struct Names {
     modules: ByText<Option<Ref>>,
     is_complete: bool,
     roots: Vec<(Vec<u8>, Ref)>,
+    /// Modules that no name leads to here.
+    late: Vec<Vec<u8>>,
     references: ByAddress<Option<Digest>>,
     /// State of the process that has an account of its own.
     process: Option<ByAddress<Digest>>,
@@ -121,12 +123,13 @@ pub unsafe fn type_name(kind: Ref) -> &'static [u8] {
 }
 
 impl Names {
-    pub fn new(layouts: &'static Layouts, roots: Vec<(Vec<u8>, Ref)>) -> Names {
+    pub fn new(layouts: &'static Layouts, roots: Vec<(Vec<u8>, Ref)>, late: Vec<Vec<u8>>) -> Names {
         Names {
             layouts,
             modules: ByText::default(),
             is_complete: false,
             roots,
+            late,
             references: ByAddress::default(),
             process: None,
         }
@@ -233,6 +236,9 @@ impl Names {
     /// taking of few cells asks for few, which are looked for one by one.
     pub unsafe fn module(&mut self, name: &[u8]) -> Option<Ref> {
         const FEW: usize = 16;
+        if self.late.iter().any(|late| late == name) {
+            return None;
+        }
         if let Some(known) = self.modules.get(name) {
             return *known;
         }

@@ -44,18 +44,26 @@ pub enum Naming {
 }
 
 /// `{label: {key: bytes | str}}` for a tuple of `(label, object[, keys])`, or
-/// null with an exception. `places`: a tuple of (prefix, text) pairs.
-pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming) -> Ref {
+/// null with an exception. `places`: a tuple of (prefix, text) pairs. `late`: null, or a tuple of
+/// the names of modules that are not told by these names, as their cells are compared nowhere.
+pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming, late: Ref) -> Ref {
     let Some(roots) = roots::parse(roots) else {
         return null_mut();
     };
     let Some(places) = roots::parse_places(places) else {
         return null_mut();
     };
+    let late = match late.is_null() {
+        true => Vec::new(),
+        false => match texts_of(late) {
+            Some(late) => late,
+            None => return null_mut(),
+        },
+    };
     let layouts = layout::layouts();
     let collection = NoCollection::begin();
     let modules = roots.iter().filter_map(roots::Root::module).collect();
-    let mut walk = Walk::new(layouts, Names::new(layouts, modules), places);
+    let mut walk = Walk::new(layouts, Names::new(layouts, modules, late), places);
     walk.by_address = naming == Naming::Address;
     let mut taking = Taking::new(walk);
     for root in roots {

@@ -1,0 +1,272 @@
+//! What is made once and lasts counts by the turns in which it was made or changed: these have to
+//! be known, and each turn in which that happens now and did not then.
+
+use crate::moments::{Moment, nothing_is_missed};
+
+const TURNS: [Moment; 7] = [
+    (
+        "an edited test starts to change what a fixture holds",
+        r#"
+-- lib.py --
+STATE = {"v": 1}
+def made():
+    return 2
+-- conftest.py --
+import pytest
+@pytest.fixture(scope="session")
+def box():
+    return []
+-- test_a.py --
+import lib
+def test_set():
+    lib.STATE["v"] = lib.made()
+def test_use(box):
+    len(box)
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_box(n, box):
+    assert box == [] and lib.STATE["v"] == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[
+            ("lib.py", "return 2", "return 1 + 1"),
+            ("test_a.py", "len(box)", "box.append(1)"),
+        ],
+    ),
+    (
+        "in the turn of a new test something is set up from what it sets for a moment",
+        r#"
+-- lib.py --
+STATE = {"v": 1}
+OTHER = {}
+def made():
+    return 2
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def kept():
+    return lib.STATE["v"]
+-- test_a.py --
+import lib
+def test_set():
+    lib.OTHER["v"] = lib.made()
+def test_use(request):
+    lib.STATE["v"] = 1
+    request.getfixturevalue("kept")
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_kept(n, kept):
+    assert kept == 1 and lib.OTHER["v"] == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[
+            ("lib.py", "return 2", "return 1 + 1"),
+            (
+                "test_a.py",
+                "[\"v\"] = 1\n    request.getfixturevalue(\"kept\")",
+                "[\"v\"] = 3\n    request.getfixturevalue(\"kept\")\n    lib.STATE[\"v\"] = 1",
+            ),
+        ],
+    ),
+    (
+        "a test that set up a fixture does so no longer, and leaves nothing",
+        r#"
+-- lib.py --
+STATE = {"v": 1}
+OTHER = {"v": 1}
+def made():
+    return 2
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def kept():
+    return lib.STATE["v"]
+-- test_0.py --
+import lib
+def test_set():
+    lib.OTHER["v"] = lib.made()
+-- test_a.py --
+import lib
+def test_use(kept):
+    pass
+def test_mid():
+    lib.STATE["v"] = 7
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_kept(n, kept):
+    assert kept == 1 and lib.OTHER["v"] == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[
+            ("lib.py", "return 2", "return 1 + 1"),
+            ("test_a.py", "test_use(kept)", "test_use()"),
+        ],
+    ),
+    (
+        "a cell refers to a class of a module that a test imported",
+        r#"
+-- lib.py --
+REGISTERED = []
+-- late.py --
+class Late:
+    v = 2
+-- test_a.py --
+import lib
+def test_use():
+    import late
+    lib.REGISTERED.append(late.Late)
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_found(n):
+    assert lib.REGISTERED[0].v == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[("late.py", "v = 2", "v = 3")],
+    ),
+    (
+        "a cell refers to a module that a test imported",
+        r#"
+-- lib.py --
+REGISTERED = []
+-- late.py --
+V = 2
+-- test_a.py --
+import lib
+def test_use():
+    import late
+    lib.REGISTERED.append(late)
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_found(n):
+    assert lib.REGISTERED[0].V == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[("late.py", "V = 2", "V = 3")],
+    ),
+    (
+        "a test clears a cache that a fixture holds",
+        r#"
+-- lib.py --
+STATE = {"v": 1}
+OTHER = {"v": 1}
+def made():
+    return 2
+-- conftest.py --
+import functools
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def function():
+    @functools.lru_cache(None)
+    def cached(key):
+        return key + lib.STATE["v"]
+    return cached
+-- test_a.py --
+import lib
+def test_set():
+    lib.OTHER["v"] = lib.made()
+def test_use(function):
+    function(1)
+def test_mid():
+    lib.STATE["v"] = 7
+def test_clear(function):
+    pass
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_cached(n, function):
+    assert function(1) == 2 and lib.OTHER["v"] == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[
+            ("lib.py", "return 2", "return 1 + 1"),
+            (
+                "test_a.py",
+                "test_clear(function):\n    pass",
+                "test_clear(function):\n    function.cache_clear()",
+            ),
+        ],
+    ),
+    (
+        "a fixture that nobody can watch met state in a turn that nothing names",
+        r#"
+-- lib.py --
+STATE = {"v": 1}
+OTHER = {"v": 1}
+def made():
+    return 2
+def other():
+    return 2
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def numbers():
+    def all():
+        v = None
+        while True:
+            if v is None and lib.STATE["v"] != 1:
+                v = lib.STATE["v"]
+            yield v
+    return all()
+-- test_0.py --
+import lib
+def test_make(numbers):
+    pass
+def test_other():
+    lib.OTHER["v"] = lib.other()
+-- test_a.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_pad(n):
+    assert lib.OTHER["v"] == 2
+def test_set():
+    lib.STATE["v"] = lib.made()
+def test_use(numbers):
+    next(numbers)
+def test_reset():
+    lib.STATE["v"] = 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(10))
+def test_next(n, numbers):
+    assert next(numbers) == 2
+@pytest.mark.parametrize("n", range(10))
+def test_other(n):
+    pass
+"#,
+        &[("lib.py", "made():\n    return 2", "made():\n    return 3")],
+    ),
+];
+
+#[test]
+fn what_lasts_counts_by_the_turns_of_those_who_made_it() {
+    nothing_is_missed(&TURNS);
+}
