@@ -321,9 +321,7 @@ class Plan:
 
     def _sets_that_need(self, scope):
         if scope not in self._needing:
-            units = self.index.of((scope,), (), ())
-            sets = enumerate(self.content["sets"]) if units else ()
-            self._needing[scope] = {at for at, one in sets if not units.isdisjoint(one)}
+            self._needing[scope] = self.index.sets_with(self.index.of((scope,), (), ()))
         return self._needing[scope]
 
     def meets(self, cells, test, file, names):

@@ -138,13 +138,9 @@ pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut impl 
 /// Its code, documentation, names, defaults, attributes and annotations.
 unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Sink) {
     // Without a guard: a code that takes its place was made while it lived.
-    out.put(word(function, layout.code) | NO_ADDRESS);
-    for offset in [
-        layout.doc,
-        layout.name,
-        layout.qualified_name,
-        layout.defaults,
-    ] {
+    let [code, others @ ..] = words_of_function(layout);
+    out.put(word(function, code) | NO_ADDRESS);
+    for offset in others {
         out.put(word(function, offset));
     }
     let all = dicts_of_function(function, layout);
@@ -158,6 +154,17 @@ unsafe fn read_function(function: Ref, layout: FunctionLayout, out: &mut impl Si
             }
         }
     }
+}
+
+/// Where a function has what is in no dict: its code first.
+pub fn words_of_function(layout: FunctionLayout) -> [isize; 5] {
+    [
+        layout.code,
+        layout.doc,
+        layout.name,
+        layout.qualified_name,
+        layout.defaults,
+    ]
 }
 
 /// Where it has defaults of keywords, attributes and annotations: dicts, null, or a tuple of

@@ -80,8 +80,9 @@ impl Turn {
             }
             // Another object at the same address could take the place of one that died: what is
             // held by a dict does not die unseen.
-            Reader::Function(_) if are_dicts_known && !is_hashed => {
-                let direct = part.guards.iter().take(FUNCTION_WORDS);
+            Reader::Function(layout) if are_dicts_known && !is_hashed => {
+                let direct = part.guards.iter();
+                let direct = direct.take(content::words_of_function(*layout).len());
                 match direct.copied().all(|guard| guard <= STRONG) {
                     true => Look::Function,
                     false => Look::Whole,
@@ -118,13 +119,7 @@ impl Turn {
         match (self.look, looking.function) {
             (Look::Word(at), _) => return *at,
             (Look::Function, Some(layout)) => {
-                for offset in [
-                    layout.code,
-                    layout.doc,
-                    layout.name,
-                    layout.qualified_name,
-                    layout.defaults,
-                ] {
+                for offset in content::words_of_function(layout) {
                     mixed.word(word(self.object, offset));
                 }
                 for dict in content::dicts_of_function(self.object, layout) {
@@ -181,9 +176,6 @@ impl Turn {
         matches!(self.look, Look::Whole)
     }
 }
-
-/// Of the content of a function, so many words are not in a dict.
-const FUNCTION_WORDS: usize = 5;
 
 /// Words, mixed into one.
 #[derive(Default)]

@@ -512,7 +512,7 @@ impl Part {
 
 /// Sets a watcher of a dict for a part, if the interpreter has them.
 unsafe fn watch(dict: Ref, at: usize, abilities: Abilities) -> bool {
-    let (Some(id), Some(watch)) = (abilities.watcher, watch_function(c"PyDict_Watch")) else {
+    let Some(id) = abilities.watcher else {
         return false;
     };
     if word(dict, DICT_VALUES) != 0 {
@@ -525,6 +525,9 @@ unsafe fn watch(dict: Ref, at: usize, abilities: Abilities) -> bool {
         }
         return true;
     }
+    let Some(watch) = watch_function(c"PyDict_Watch") else {
+        return false;
+    };
     if watch(id, dict) != 0 {
         PyErr_Clear();
         return false;
