@@ -412,7 +412,7 @@ impl Outlet<'_> {
         about: &About<'_>,
         out: &Path,
     ) -> Result<(), Error> {
-        emission::write(selection, part, about.prefix, None, out)?;
+        emission::write(selection, part, about.prefix, (None, None), out)?;
         for runner in &self.request.formats {
             runner.emit_for_later(selection, part, about.dir, out)?;
         }

@@ -280,7 +280,7 @@ pub(super) fn write_exclusions(
         selection,
         part,
         &prefix,
-        confirm.as_ref(),
+        (confirm.as_ref(), decision.anew.as_ref()),
         &out,
     )?)
 }

@@ -73,7 +73,7 @@ impl Closing<'_> {
         let ids = order.iter().map(|id| format!("{prefix}{id}"));
         self.observed.order = Some(ids.collect());
         self.observed.is_whole = self.left.is_some();
-        if self.left.is_none() {
+        if self.left.is_none() && !self.is_one_process(trace) {
             return;
         }
         for (scope, cells) in &taking.left {
@@ -99,7 +99,9 @@ impl Closing<'_> {
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
-        self.note_needed_by_others(at, prefix);
+        if self.left.is_some() {
+            self.note_needed_by_others(at, prefix);
+        }
         for cells in self.observed.left.values_mut() {
             cells.sort();
             cells.dedup_by(|later, kept| {
@@ -112,6 +114,17 @@ impl Closing<'_> {
                 is_twice
             });
         }
+    }
+
+    /// Whether this one ran all tests that ran, and so tells what each of them left.
+    fn is_one_process(&self, trace: &Trace) -> bool {
+        let traces = self.run.traces.iter();
+        let of_tests = traces.filter(|one| one.open.role == Role::Main).count();
+        let taking = &trace.taking;
+        of_tests == 1
+            && trace.open.role == Role::Main
+            && taking.forbidden.is_none()
+            && taking.worker_of.is_none()
     }
 
     /// Tests also leave what is no cell: values of fixtures and caches, parameters that are shared,

@@ -47,8 +47,8 @@ pub struct Observations {
     /// Tests that the test process left out because the values that they read are those
     /// of the record.
     pub confirmed: BTreeMap<String, Confirmed>,
-    /// By test: the cells that changed during its turn. Their values are those of a run of all
-    /// tests.
+    /// By test: the cells that changed during its turn. If this run [`Self::is_whole`], their
+    /// values are those of a run of all tests.
     pub left: BTreeMap<String, Vec<LeftIn>>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: BTreeMap<String, String>,

@@ -16,7 +16,7 @@ use crate::matrix::{self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, Un
 use crate::runners::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
 };
-use crate::select::{By, Reason, Selection};
+use crate::select::{By, Reason};
 
 /// The plan by which the collector confirms tests of `decision` at `view`; `None` if there
 /// is none to confirm.
@@ -31,7 +31,7 @@ pub(crate) fn confirming<'d>(
     if !project.config.driver.confirms() {
         return Ok(None);
     }
-    let open = by_baseline(&decision.selection);
+    let open = by_baseline(decision);
     let mut planning = Planning::default();
     for baseline in decision.baseline.iter().chain(&decision.others) {
         if let Some(tests) = open.get(baseline.name.to_string().as_str())
@@ -55,12 +55,22 @@ pub(crate) fn confirming<'d>(
         .map(Some)
 }
 
-/// The tests that values can excuse, by the matrix that has these.
-fn by_baseline(selection: &Selection) -> BTreeMap<&str, Vec<(&str, By)>> {
-    let mut open: BTreeMap<&str, Vec<(&str, By)>> = BTreeMap::new();
-    for (test, reason) in selection.selected() {
+/// The tests that values can excuse, and by what they may meet another state; by the matrix that
+/// has their values. `None`: only by what tests leave anew.
+fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<(&str, Option<By>)>> {
+    let mut open: BTreeMap<String, Vec<(&str, Option<By>)>> = BTreeMap::new();
+    for (test, reason) in decision.selection.selected() {
         if let Reason::Unconfirmed { baseline, by, .. } = reason {
-            open.entry(baseline).or_default().push((test, *by));
+            let of_matrix = open.entry(baseline.clone()).or_default();
+            of_matrix.push((test, Some(*by)));
+        }
+    }
+    if decision.anew.is_some() {
+        for (test, _) in decision.selection.excluded() {
+            if let Some(baseline) = decision.baseline_of(&TestId::from(test)) {
+                let of_matrix = open.entry(baseline.name.to_string()).or_default();
+                of_matrix.push((test, None));
+            }
         }
     }
     open
@@ -152,7 +162,7 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
 
 impl<'d> Planning<'d> {
-    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[(&'d str, By)]) {
+    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[(&'d str, Option<By>)]) {
         let mut source = Source {
             matrix,
             held: BTreeSet::new(),
@@ -186,17 +196,20 @@ impl<'d> Planning<'d> {
     fn test(
         &mut self,
         row: &'d Row,
-        by: By,
+        by: Option<By>,
         matrix: usize,
         source: &mut Source<'d>,
     ) -> Option<Open<'d>> {
         let own = row.own.as_ref()?;
-        let whole = match by {
-            By::Tests | By::Both => None,
-            By::Imports => self.part(&own.sets, &row.sets, own.reads, source),
-        };
         let inner = own.inner.as_ref();
         let tied = inner.and_then(|one| self.part(&one.sets, &one.others, one.reads, source));
+        let mut whole = || self.part(&own.sets, &row.sets, own.reads, source);
+        let (whole, tied) = match by {
+            Some(By::Tests | By::Both) => (None, tied),
+            Some(By::Imports) => (whole(), tied),
+            // Its row meets what is left anew, or the part of it that earlier tests are none of.
+            None => (None, tied.or_else(whole)),
+        };
         if whole.is_none() && tied.is_none() {
             return None;
         }
@@ -205,7 +218,7 @@ impl<'d> Planning<'d> {
             matrix,
             own: whole,
             tied,
-            is_import_same: by == By::Tests,
+            is_import_same: matches!(by, Some(By::Tests) | None),
         })
     }
 

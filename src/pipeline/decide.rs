@@ -20,6 +20,7 @@ use crate::config::Origin;
 use crate::history::{Classifier, CommitGraph, CommitId, Head, Hints, HistoryError, View, short};
 use crate::languages::Probe;
 use crate::matrix::{Header, Matrix, Row, TestId, UnitKind};
+use crate::runners::Anew;
 use crate::runners::{Prober, Sources};
 use crate::select::{
     Course, Differences, Layout, Reason, Rule, Selection, Strategy, Unlisted, Verdict, plan, tts,
@@ -73,6 +74,8 @@ pub struct Decision {
     pub index: Option<Trouble>,
     /// Fallbacks that people should hear of.
     pub notes: Vec<String>,
+    /// What tests of the run before leave anew: those that are left out and read it run.
+    pub(crate) anew: Option<Anew>,
 }
 
 impl Decision {
@@ -183,6 +186,7 @@ pub fn decide_on(
         trouble: heard.trouble,
         index: heard.index,
         notes: heard.notes,
+        anew: None,
     })
 }
 

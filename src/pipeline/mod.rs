@@ -2,6 +2,7 @@
 //! [`open()`] a [`Project`], [`decide()`] on a [`Decision`], [`launch()`] a command until it
 //! has [`Ran`], [`observe::observe`] what its tests used, and [`record::record`] that.
 
+mod anew;
 mod ask;
 mod asked;
 mod assembly;
@@ -42,6 +43,7 @@ mod tested;
 mod ties;
 mod workshop;
 
+pub(crate) use crate::runners::Anew;
 pub(crate) use crate::runners::Sources;
 pub(crate) use audit::{Audit, Missed, Suspect};
 pub(crate) use brittle::{After, Explained, PartialRun};

@@ -10,6 +10,7 @@ use super::recording::{Recorded, Recording};
 use crate::languages::Facts;
 use crate::matrix::{Header, Key, Run};
 use crate::observe::Observations;
+use crate::runners::Anew;
 use crate::select::Evidence;
 use crate::store::FsStore;
 
@@ -35,6 +36,7 @@ pub(crate) fn record(
         confirmed: collected.confirmed.keys().cloned().collect(),
         refuted: collected.refuted.clone(),
         without_values: collected.without_values.clone(),
+        anew: Anew::of(project, recording, collected),
         outcomes: outcomes
             .map(|row| (row.test.clone(), row.outcome))
             .collect(),

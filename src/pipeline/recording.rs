@@ -10,6 +10,7 @@ use crate::history::View;
 use crate::matrix::{Outcome, ShardOfRun};
 use crate::observe::Observations;
 use crate::run::Ended;
+use crate::runners::Anew;
 use crate::select::Exclusions;
 use crate::store::Name;
 
@@ -36,6 +37,9 @@ pub(crate) struct Recorded {
     pub found_tests: bool,
     /// How the tests ended that would have been left out.
     pub audit: Audit,
+    /// What tests left that nobody leaves in the record: it is still to be found out whether tests
+    /// that were left out meet it.
+    pub anew: Anew,
 }
 
 /// How the tests' command ran.

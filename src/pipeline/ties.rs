@@ -83,6 +83,9 @@ impl<'a> Assembly<'a> {
             let those = those.filter(|(test, _)| self.builder.has_row(test));
             made.extend(those.map(|(test, one)| (test.clone(), one.clone())));
         }
+        if let Some(anew) = &self.recording.decision.anew {
+            anew.add_to(&mut left, &mut made, |test| self.builder.has_row(test));
+        }
         for cell in left.values_mut().flatten() {
             cell.is_unknown |= unsure.contains(&(cell.path.clone(), cell.name.clone()));
         }

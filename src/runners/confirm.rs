@@ -1,7 +1,7 @@
 //! What the collector needs to leave out a test because the state that it can read is as
 //! it was recorded: part of the file that it reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -25,6 +25,22 @@ pub(crate) struct Confirm<'a> {
     /// Written with what else they need, see [`super::emission`].
     #[serde(skip)]
     pub tests: BTreeMap<&'a str, OpenTest>,
+}
+
+/// What some tests leave for others that the record has nobody leave by then, by test.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Anew {
+    pub by_test: BTreeMap<String, Leaves>,
+}
+
+/// What one test leaves so.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Leaves {
+    /// Path and name of cells.
+    pub cells: BTreeSet<(String, String)>,
+    /// What it makes for others or changes in that, as [`crate::matrix::Ties::made`] has it.
+    pub made: BTreeSet<String>,
 }
 
 /// The values of one run.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::confirm::{Confirm, OpenTest};
+use super::confirm::{Anew, Confirm, OpenTest};
 use crate::disk::write_atomically;
 use crate::languages::DIR;
 use crate::matrix::{Fingerprint, Unit, UnitKind};
@@ -36,6 +36,9 @@ struct LateFile<'a> {
     one_process: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm: Option<ConfirmJson<'a>>,
+    /// Excluded tests that can read any of this run all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anew: Option<&'a Anew>,
 }
 
 /// The plan by which tests that are not excluded are left out all the same.
@@ -86,6 +89,7 @@ impl<'a> LateFile<'a> {
     ) -> LateFile<'a> {
         let is_here = |test: &str| part.is_none_or(|part| part.has(test));
         let mut file = LateFile {
+            anew: None,
             shard: part.map(|part| ShardJson {
                 index: part.index,
                 of: part.shards.of(),
@@ -127,8 +131,15 @@ impl<'a> LateFile<'a> {
             }
             let open = confirm.and_then(|plan| plan.tests.get(test));
             let (late, open) = match (verdict, open) {
-                (Verdict::Skip(evidence), _) => {
+                (Verdict::Skip(evidence), open) => {
                     file.exclude.push(test);
+                    if let (Some(test_of), Some(confirm)) = (open, &mut file.confirm) {
+                        let open = OpenTestJson {
+                            test: test_of,
+                            late: Vec::new(),
+                        };
+                        confirm.tests.insert(test, open);
+                    }
                     (&evidence.late, None)
                 }
                 (Verdict::Run(Reason::Unconfirmed { late, .. }), Some(open)) => (late, Some(open)),
@@ -180,7 +191,7 @@ fn wire(unit: &Unit, value: Fingerprint) -> (&'static str, String, Option<String
 ///
 /// `tests.txt` lists the known tests that must run and `exclude.txt` those
 /// that need not, one id a line, with `\n`, `\r` and `\` in ids escaped by a
-/// backslash. `confirm` is for a run that begins at once.
+/// backslash. `confirm` and `anew` are for a run that begins at once.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -188,7 +199,7 @@ pub(crate) fn write(
     selection: &Selection,
     part: Option<Part<'_>>,
     project: &str,
-    confirm: Option<&Confirm<'_>>,
+    (confirm, anew): (Option<&Confirm<'_>>, Option<&Anew>),
     out: &Path,
 ) -> Result<PathBuf> {
     fs_err::create_dir_all(out)
@@ -201,7 +212,8 @@ pub(crate) fn write(
     write_atomically(out.join("tests.txt"), lines(&tests))?;
     write_atomically(out.join("exclude.txt"), lines(&excluded))?;
     let late = out.join(LATE);
-    let file = LateFile::new(selection, part, project, confirm);
+    let mut file = LateFile::new(selection, part, project, confirm);
+    file.anew = anew;
     write_atomically(&late, serde_json::to_vec(&file)?)?;
     Ok(late)
 }

@@ -42,7 +42,7 @@ use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
 pub(crate) use confirm::{
-    Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
+    Anew, Cell, Confirm, Flags, Holder, Leaves, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
 pub(crate) use go::{run_binary, run_go_test};
 pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Observer, Watch};

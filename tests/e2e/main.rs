@@ -14,6 +14,7 @@
 
 mod action;
 mod agent;
+mod anew;
 mod audit;
 mod bad_input;
 mod benign;

@@ -9,7 +9,7 @@ use crate::config::FAILURES_STAY;
 use crate::count::{counted, verb};
 use crate::error::{Error, Exit};
 use crate::matrix::Outcome;
-use crate::pipeline::{After, Decision, Explained, PartialRun, Ran, Recorded, Workshop};
+use crate::pipeline::{After, Anew, Decision, Explained, PartialRun, Ran, Recorded, Workshop};
 use crate::report::{Event, escape};
 use crate::run::{Ended, was_interrupted};
 use crate::runners::driver;
@@ -22,7 +22,7 @@ const LEAST: f64 = 10.0;
 const TIMES: f64 = 3.0;
 
 /// After so many runs in which other tests failed than before, failures stay.
-const MOST_RUNS: u8 = 3;
+pub(super) const MOST_RUNS: u8 = 3;
 
 /// What became of tests that failed at first.
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl Work<'_> {
             };
             return Ok((exit, again));
         }
-        let (exit, outcomes) = self.once_more()?;
+        let (exit, outcomes) = self.once_more(None)?;
         again.outcomes = outcomes;
         Ok((exit, again))
     }
@@ -147,7 +147,10 @@ impl Work<'_> {
     }
 
     /// Selects and runs again, with what is known now.
-    fn once_more(&self) -> Result<(Exit, BTreeMap<String, Outcome>), Error> {
+    pub(super) fn once_more(
+        &self,
+        anew: Option<&Anew>,
+    ) -> Result<(Exit, BTreeMap<String, Outcome>), Error> {
         let mark = format!("again-{}", self.runs_before + 1);
         let mark = match &self.suite {
             Some(suite) => format!("{suite}-{mark}"),
@@ -163,6 +166,7 @@ impl Work<'_> {
             request: &request,
             workshop: &workshop,
             runs_before: self.runs_before + 1,
+            anew,
             suite: self.suite.clone(),
             cwd: self.cwd.clone(),
             ..*self

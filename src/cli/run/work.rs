@@ -14,7 +14,7 @@ use super::{Done, RunRequest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Decision, Judged, Project, Ran, Recorded, Request, TestCommand, Workshop, decide, guests,
+    Anew, Decision, Judged, Project, Ran, Recorded, Request, TestCommand, Workshop, decide, guests,
     launch, record_run,
 };
 use crate::report::{CiSelection, Event, Report, SelectionJson};
@@ -36,6 +36,8 @@ pub(super) struct Work<'a> {
     pub has_started: &'a Cell<bool>,
     /// How many runs of this command came before, for tests that failed only in a part.
     pub runs_before: u8,
+    /// What tests left anew in the run before: those that can meet it run.
+    pub anew: Option<&'a Anew>,
     pub report: &'a Report,
 }
 
@@ -282,6 +284,7 @@ impl Work<'_> {
         // The run that counts after tests failed in a part: what they need is known for one
         // process.
         decision.selection.processes.is_one = self.runs_before > 0;
+        decision.anew = self.anew.cloned();
         if self.request.shard.is_some() {
             deciding::lay_out(project, &view, &mut decision, false, report)?;
         }
@@ -355,7 +358,13 @@ impl Work<'_> {
         telling::share(project, &recorded, report);
         let (exit, again) = after?;
         let mut outcomes = recorded.outcomes.clone();
+        // Such a run looks for itself.
+        let (exit, more) = match again.outcomes.is_empty() {
+            true => self.who_meets(&recorded, exit)?,
+            false => (exit, BTreeMap::new()),
+        };
         outcomes.extend(again.outcomes);
+        outcomes.extend(more);
         let json = || {
             let json = self.json(&chosen).with_outcomes(&outcomes);
             let json = json.with_passed_after(&again.after);

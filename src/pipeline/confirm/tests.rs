@@ -83,7 +83,8 @@ fn reads_of(unit: &Unit) -> Option<UnitReads> {
 
 fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confirm<'d> {
     let mut planning = Planning::default();
-    let tests: Vec<(&str, By)> = tests.iter().map(|test| (*test, By::Imports)).collect();
+    let asked = |test: &&'d str| (*test, Some(By::Imports));
+    let tests: Vec<_> = tests.iter().map(asked).collect();
     planning.add(matrix, values, &tests);
     let read = |modules: &Needed, units: &[&Unit]| {
         let names = &modules[&BString::from("a.py")];

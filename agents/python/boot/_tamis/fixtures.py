@@ -5,6 +5,9 @@ Instances of function scope belong to the scope of their test.
 
 from .agent import guard
 
+# Tells the scope of the end of a fixture from that of its beginning.
+TEAR_DOWN = "tear-down"
+
 
 def watch(agent, session):
     """Watch the fixtures of this session only."""
@@ -45,7 +48,7 @@ def watch(agent, session):
     def enter(scope):
         """Tear-down has its own scope. The tests that use the fixture need it, and so does the
         test in which it runs, which reports its failure."""
-        end = agent.new_scope("fixture", scope.name, "tear-down")
+        end = agent.new_scope("fixture", scope.name, TEAR_DOWN)
         scope.need(end)
         if session.test is not None:
             session.test.scope.need(end)

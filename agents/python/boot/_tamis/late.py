@@ -47,6 +47,8 @@ class Exclusion:
             self.one_process = bool(content.get("one_process"))
             # For `confirm`, which reads it.
             self.plan = content.get("confirm")
+            # For `anew`, which reads it, too.
+            self.anew = content.get("anew")
             self.shard = Shard(content["shard"]) if content.get("shard") else None
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise Unreadable("%s is not as expected: %r" % (path, error))

@@ -15,6 +15,7 @@ except ImportError:
     from hashlib import blake2b
 
 from .agent import guard
+from .fixtures import TEAR_DOWN
 from .names import name_hash
 from .paths import OUTSIDE, PROJECT
 from .values import MODULES, PROCESS
@@ -116,15 +117,21 @@ class Left:
         self.agent.state.changes()
         self._shared, self._changed = set(), set()
         values = self.agent.values
-        if self.agent.session.is_whole and values is not None and values.holders is not None:
+        if self._tells_what_is_left() and values is not None and values.holders is not None:
             self._cells = Cells(self.agent)
             self._end = tests[-1] if tests else None
+
+    def _tells_what_is_left(self):
+        """Whether this process runs all tests, or all that run."""
+        session = self.agent.session
+        is_worker = hasattr(session.config, "workerinput")
+        return session.is_whole or session.order is not None and not is_worker
 
     def turn_ended(self, test, scope):
         """Take in what changed since the last turn ended."""
         changed = self.agent.state.changes()
         made = self._hashes_of_turn()
-        # Else it did not begin in the state of a run of everything, or nobody knows.
+        # Else nobody knows.
         if self._cells is None:
             return
         by = test, scope.number
@@ -154,7 +161,11 @@ class Left:
     def _hashes_of_turn(self):
         """What was made in this turn, whenever that is; with a `+` what was changed. Empty if there
         is none."""
-        names = {(self._name_of(one), "") for one in self._shared}
+        shared = self._shared
+        if not self.agent.session.is_whole:
+            # In a part, fixtures end with the last test that runs, whichever that is.
+            shared = [one for one in shared if one.extra != TEAR_DOWN]
+        names = {(self._name_of(one), "") for one in shared}
         names.update((self._name_of(one), "+") for one in self._changed)
         self._shared, self._changed = set(), set()
         return ",".join(sorted("%08x%s" % (name_hash(name), mark) for name, mark in names))

@@ -77,7 +77,7 @@ def _settings(agent):
         "stack": _stack_size(),
         "coroutines": sys.get_coroutine_origin_tracking_depth(),
     }
-    for name in ("float_repr_style", "ps1", "ps2", "last_type", "__interactivehook__"):
+    for name in ("float_repr_style", "ps1", "ps2", "__interactivehook__"):
         found[name] = getattr(sys, name, None)
     return found
 

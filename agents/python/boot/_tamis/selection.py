@@ -6,7 +6,7 @@ PYTEST_DONT_REWRITE
 import pytest
 
 from . import agent as agent_module
-from . import confirm, late, options, turn, workers
+from . import anew, confirm, late, options, turn, workers
 
 _ENDS = "a fixture of the tests before it ends with it"
 
@@ -25,6 +25,8 @@ class Selection:
         self.left_out = 0
         self.available = 0
         self.admitted = []
+        # Test id -> what it meets that others leave anew.
+        self.met = {}
         self.confirmed = 0
         # What a worker of xdist leaves out at its turn: all workers must collect the same.
         self.at_turn = None
@@ -68,8 +70,11 @@ class Selection:
         if self.exclusion is None or config is not self.config:
             return
         kept, left_out = [], []
+        self.met = anew.met(self.exclusion, items)
         for item in items:
-            if self.exclusion.is_left_out(item.nodeid):
+            if item.nodeid in self.met:
+                kept.append(item)
+            elif self.exclusion.is_left_out(item.nodeid):
                 left_out.append(item)
             else:
                 kept.append(item)
@@ -84,7 +89,9 @@ class Selection:
         can_wait = can_pass and not is_worker and self.exclusion.shard is None
         can_wait = can_wait and not config.pluginmanager.hasplugin("dsession")
         collected = [item.nodeid for item in items]
-        judgement = confirm.judge(self.exclusion, kept, list(items), can_wait)
+        open_ones = [item for item in kept if item.nodeid not in self.met]
+        judgement = confirm.judge(self.exclusion, open_ones, list(items), can_wait)
+        judgement.refuted.update(self.met)
         if is_worker:
             if can_pass:
                 self.at_turn = judgement
@@ -157,6 +164,8 @@ class Selection:
         if self.at_turn is not None and self.at_turn.settling is not None:
             waiting = len(self.at_turn.settling.waiting)
             text += ", %d of these only if what earlier tests leave is different" % waiting
+        if self.met:
+            text += ", %d of them as others leave something new" % len(self.met)
         if self.admitted:
             text += ", %d re-admitted because %s" % (
                 len(self.admitted),

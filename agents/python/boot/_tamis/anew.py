@@ -1,0 +1,85 @@
+"""Which tests that are left out can meet what others leave anew.
+
+A run before this one has shown that some tests leave something which the record has nobody leave by
+then. Tests after them were left out without being looked at: those that can read any of it run now,
+and count as leaving what they leave in the record.
+
+PYTEST_DONT_REWRITE
+"""
+
+from . import agent as agent_module
+from .confirm import file_of, names_of
+
+
+def met(exclusion, collected):
+    """Test id -> what it meets, of the tests among the items `collected` that `exclusion` leaves
+    out."""
+    if not exclusion.anew:
+        return {}
+    agent = agent_module.current
+    meets = _nobody_knows
+    if exclusion.plan and agent is not None and not agent.broken and agent.values is not None:
+        if agent.values.holders is not None:
+            try:
+                meets = Meeting(agent, exclusion, collected)
+            except Exception as error:
+                agent.trace.write("no-values", "comparing the values failed: %r" % (error,))
+    return _sweep(exclusion, collected, meets)
+
+
+def _nobody_knows(_item, _cells, _hashes):
+    return "nobody knows what it reads", (), ()
+
+
+def _sweep(exclusion, collected, meets):
+    found = {}
+    cells, hashes = set(), set()
+    for item in collected:
+        leaves = exclusion.anew.get(item.nodeid)
+        if leaves is not None:
+            cells.update(map(tuple, leaves["cells"]))
+            hashes.update(_hashes(leaves["made"]))
+        elif (cells or hashes) and exclusion.is_left_out(item.nodeid):
+            why, more, made = meets(item, frozenset(cells), frozenset(hashes))
+            if why is not None:
+                found[item.nodeid] = why
+                cells.update(more)
+                hashes.update(_hashes(made))
+    return found
+
+
+class Meeting:
+    """Tells what a test meets, and what it leaves in turn: cells and hashes of names."""
+
+    def __init__(self, agent, exclusion, collected):
+        # Imported only here: few sessions need them.
+        from .differences import Plan
+        from .present import Present
+
+        self.agent = agent
+        names = {item.nodeid: names_of(item) for item in collected}
+        self.plan = Plan(exclusion.plan, Present(agent, agent.values), names)
+
+    def __call__(self, item, cells, hashes):
+        test = item.nodeid
+        if test not in self.plan.tests:
+            return _nobody_knows(item, cells, hashes)
+        part = self.plan.tied(test)
+        why = None
+        if hashes and self.plan.needs_one(part, hashes):
+            why = "what it gets is made or changed by a test that did not do so before"
+        elif cells:
+            file = file_of(self.agent, self.plan, item)
+            why = self.plan.meets(cells, test, file, names_of(item))
+        if why is None:
+            return None, (), ()
+        number = self.plan.tests[test]["matrix"]
+        ties = self.plan.content["matrices"][number].get("ties") or {}
+        left = ties.get("left", {}).get(test, ())
+        made = ties.get("made", {}).get(test, "")
+        return why, {(path, name) for path, name, _ in left}, filter(None, made.split(","))
+
+
+def _hashes(made):
+    """Scopes by what a record tells of them."""
+    return {int(one.rstrip("+"), 16) for one in made}

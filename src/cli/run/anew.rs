@@ -1,0 +1,56 @@
+//! Tests that leave something which they did not leave before, and those that were left out and
+//! can meet it: `docs/precision.md`.
+
+use std::collections::BTreeMap;
+
+use super::brittle::MOST_RUNS;
+use super::work::Work;
+use crate::count::counted;
+use crate::error::{Error, Exit};
+use crate::matrix::Outcome;
+use crate::pipeline::Recorded;
+use crate::report::escape;
+use crate::run::was_interrupted;
+
+impl Work<'_> {
+    /// Runs tests once more that left something anew, and with them those left out that can meet
+    /// it. Returns how that came out, beside `exit` of the run itself.
+    ///
+    /// # Errors
+    /// Those of a run.
+    pub(super) fn who_meets(
+        &self,
+        recorded: &Recorded,
+        exit: Exit,
+    ) -> Result<(Exit, BTreeMap<String, Outcome>), Error> {
+        let anew = &recorded.anew;
+        let Some((test, leaves)) = anew.by_test.first_key_value() else {
+            return Ok((exit, BTreeMap::new()));
+        };
+        if was_interrupted() {
+            return Ok((exit, BTreeMap::new()));
+        }
+        let what = match leaves.cells.first() {
+            Some((path, name)) => escape::line(&format!("{path}#{name}")).into_owned(),
+            None => "something that fixtures or caches hold".to_owned(),
+        };
+        let more = match anew.by_test.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {} something)", counted(more, "other test")),
+        };
+        let test = escape::line(test);
+        let found = format!("{test} leaves {what} for others{more}, which it did not before");
+        if self.runs_before >= MOST_RUNS {
+            self.report.warning(format!(
+                "{found}, and so do tests that meet it: `tamis run --all` tells whether any test \
+                 ends differently"
+            ));
+            return Ok((exit, BTreeMap::new()));
+        }
+        self.report
+            .note(format!("{found}: tests that can meet it run now"));
+        let (again, outcomes) = self.once_more(Some(anew))?;
+        let exit = if exit == Exit::DONE { again } else { exit };
+        Ok((exit, outcomes))
+    }
+}

@@ -1,0 +1,280 @@
+//! What tests leave anew: cells that they change, and what they make for others, where the record
+//! has nobody do so by then.
+//!
+//! A test that was left out before it ran, as nothing that its row names is different, may meet
+//! that. So its row is no proof until somebody has looked whether it can read any of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::assembly::Assembly;
+use super::project::Project;
+use super::recording::Recording;
+use crate::matrix::{LeftIn, Ties};
+use crate::observe::Observations;
+use crate::runners::{Anew, Leaves};
+
+impl Anew {
+    /// What the tests of a run left, but for what was looked at already. Nothing where no test
+    /// was left out that may meet it, or where no record tells what tests leave.
+    pub(super) fn of(
+        project: &Project,
+        recording: &Recording<'_>,
+        collected: &Observations,
+    ) -> Anew {
+        let decision = recording.decision;
+        let is_part = decision.selection.excluded().next().is_some();
+        let matrix = decision.baseline.as_ref();
+        let matrix = matrix.and_then(|baseline| baseline.matrix.whole().ok());
+        let values = matrix.and_then(|matrix| matrix.values.as_ref());
+        let ties = values.and_then(|values| values.ties.as_ref());
+        let (Some(ties), Some(matrix)) = (ties.filter(|_| is_part), matrix) else {
+            return Anew::default();
+        };
+        if recording.shard.is_some() || !project.config.driver.confirms() {
+            return Anew::default();
+        }
+        let benign = &project.config.benign_state.value;
+        let is_benign = |cell: &LeftIn| {
+            let name = format!("{}#{}", cell.path, cell.name);
+            benign.iter().any(|one| one.matches(name.as_bytes()))
+        };
+        let tests = matrix.tests().map(|(test, _)| test);
+        let record = Record::new(tests, ties);
+        let known = decision.anew.clone().unwrap_or_default();
+        let rows = collected.rows.iter().map(|row| row.test.as_str());
+        let ran = rows.filter(|test| !known.by_test.contains_key(*test));
+        let mut anew = record.anew(collected, ran, is_benign);
+        if !anew.by_test.is_empty() {
+            anew.by_test.extend(known.by_test);
+        }
+        anew
+    }
+
+    /// Why the row of a test proves nothing yet.
+    pub(super) fn why(&self, test: &str) -> Option<String> {
+        let leaves = self.by_test.get(test)?;
+        let what = match leaves.cells.first() {
+            Some((path, name)) => format!("{path}#{name}"),
+            None => "something".to_owned(),
+        };
+        Some(format!(
+            "it leaves {what} for other tests, which it did not before"
+        ))
+    }
+
+    /// Adds to what tests leave what these leave. With what value nobody knows: they did not
+    /// begin in the state of a run of all tests.
+    pub(super) fn add_to(
+        &self,
+        left: &mut BTreeMap<String, Vec<LeftIn>>,
+        made: &mut BTreeMap<String, String>,
+        is_known: impl Fn(&str) -> bool,
+    ) {
+        let known = self.by_test.iter().filter(|(test, _)| is_known(test));
+        for (test, leaves) in known {
+            let cells = left.entry(test.clone()).or_default();
+            cells.extend(leaves.cells.iter().map(|(path, name)| LeftIn {
+                path: path.clone(),
+                name: name.clone(),
+                value: None,
+                is_unknown: true,
+            }));
+            cells.sort();
+            cells.dedup_by(|later, kept| (&later.path, &later.name) == (&kept.path, &kept.name));
+            let of_test = made.entry(test.clone()).or_default();
+            let mut all: BTreeSet<&str> = names(of_test).collect();
+            all.extend(leaves.made.iter().map(String::as_str));
+            let all: Vec<&str> = all.into_iter().collect();
+            *of_test = all.join(",");
+        }
+    }
+}
+
+impl Assembly<'_> {
+    /// Why a test has to run again although it ended well: another one did not that meets what
+    /// it leaves, and alone that one may.
+    pub(super) fn fails_others(&self, test: &str) -> Option<String> {
+        let anew = self.recording.decision.anew.as_ref()?;
+        anew.by_test.get(test)?;
+        let rows = self.collected.rows.iter();
+        let mut failed = rows.filter(|row| !row.outcome.is_good());
+        let failed = failed.find(|row| self.collected.refuted.contains_key(&row.test))?;
+        Some(format!("{} fails, which meets what it leaves", failed.test))
+    }
+}
+
+/// Twice the place in the order of a record, and one more; of a test that the record lacks, less
+/// by one than that of the next one which it has.
+type Place = u64;
+
+/// What a record tells of what its tests leave.
+struct Record<'t> {
+    places: BTreeMap<&'t str, Place>,
+    /// Which test is the first that leaves a cell, and that makes something for others.
+    cells: FxHashMap<(&'t str, &'t str), Place>,
+    made: FxHashMap<&'t str, Place>,
+    /// Of each test that leaves something the last of those after it with no other between them.
+    /// The record may say of that one what this one leaves: nobody was between them who could
+    /// meet it.
+    told_with: BTreeMap<Place, Place>,
+}
+
+impl<'t> Record<'t> {
+    /// `tests`: those that have places, in the order of these.
+    fn new(tests: impl Iterator<Item = &'t str>, ties: &'t Ties) -> Record<'t> {
+        let places = ties.places.iter().map(|place| 2 * Place::from(*place) + 1);
+        let places: BTreeMap<&str, Place> = tests.zip(places).collect();
+        let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
+        let mut leaving = Vec::new();
+        for (test, cells) in &ties.left {
+            // Tests that are gone leave nothing.
+            let Some(place) = places.get(test.as_str()).copied() else {
+                continue;
+            };
+            leaving.push(place);
+            for cell in cells {
+                let known = of_cells.entry((&*cell.path, &*cell.name)).or_insert(place);
+                *known = place.min(*known);
+            }
+            for one in ties.made.get(test).into_iter().flat_map(|made| names(made)) {
+                let known = of_made.entry(one).or_insert(place);
+                *known = place.min(*known);
+            }
+        }
+        leaving.sort_unstable();
+        let mut told_with = BTreeMap::new();
+        for place in leaving.into_iter().rev() {
+            let last = told_with.get(&(place + 2)).copied().unwrap_or(place);
+            told_with.insert(place, last);
+        }
+        Record {
+            places,
+            cells: of_cells,
+            made: of_made,
+            told_with,
+        }
+    }
+
+    /// What those of `ran` leave that no test of the record leaves by then.
+    fn anew<'c>(
+        &self,
+        collected: &Observations,
+        ran: impl Iterator<Item = &'c str>,
+        is_benign: impl Fn(&LeftIn) -> bool,
+    ) -> Anew {
+        let places = self.with_new(collected.order.as_deref().unwrap_or_default());
+        let mut anew = Anew::default();
+        for test in ran {
+            let Some(place) = places.get(test) else {
+                continue;
+            };
+            let last = self.told_with.get(place).unwrap_or(place);
+            let is_new = |first: Option<&Place>, by: &Place| first.is_none_or(|first| first > by);
+            let cells = collected.left.get(test).into_iter().flatten();
+            let cells = cells
+                .filter(|cell| !is_benign(cell))
+                .filter(|cell| is_new(self.cells.get(&(&*cell.path, &*cell.name)), last))
+                .map(|cell| (cell.path.clone(), cell.name.clone()));
+            let made = collected.made.get(test).map(String::as_str);
+            let made = names(made.unwrap_or_default());
+            let made = made.filter(|one| is_new(self.made.get(one), place));
+            let leaves = Leaves {
+                cells: cells.collect(),
+                made: made.map(str::to_owned).collect(),
+            };
+            if leaves != Leaves::default() {
+                anew.by_test.insert(test.to_owned(), leaves);
+            }
+        }
+        anew
+    }
+
+    /// The place of each test of `order` that has a known one after it, or is known.
+    fn with_new<'a>(&self, order: &'a [String]) -> FxHashMap<&'a str, Place> {
+        let mut next = None;
+        let all = order.iter().rev().filter_map(|test| {
+            let known = self.places.get(test.as_str()).copied();
+            next = known.or(next);
+            Some((test.as_str(), known.or(next.map(|next| next - 1))?))
+        });
+        all.collect()
+    }
+}
+
+/// The hashes in a text of [`Ties::made`].
+fn names(made: &str) -> impl Iterator<Item = &str> {
+    made.split(',').filter(|one| !one.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CELLS: [&str; 3] = ["a", "b", "c"];
+
+    fn cells(mask: u8) -> Vec<LeftIn> {
+        let those = CELLS
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| mask >> at & 1 == 1);
+        let cell = |name: &str| LeftIn {
+            path: "m.py".to_owned(),
+            name: name.to_owned(),
+            value: None,
+            is_unknown: false,
+        };
+        those.map(|(_, name)| cell(name)).collect()
+    }
+
+    proptest! {
+        /// Against the definition: nobody of the record leaves it up to there, where tests that
+        /// leave something one after the other count as one.
+        #[test]
+        fn what_is_left_anew(record in prop::collection::vec(0..8u8, 1..8), now in prop::collection::vec((0..8u8, any::<bool>()), 1..8)) {
+            let name = |at: usize| format!("t{at}");
+            let tests: Vec<String> = (0..record.len()).map(name).collect();
+            let left = tests.iter().zip(&record).filter(|(_, mask)| **mask > 0);
+            let ties = Ties {
+                places: (0..record.len() as u32).collect(),
+                left: left.map(|(test, mask)| (test.clone(), cells(*mask))).collect(),
+                made: BTreeMap::new(),
+            };
+            // Some tests are new: they stand behind the known one of that number.
+            let mut order = Vec::new();
+            let mut collected = Observations::default();
+            for (at, test) in tests.iter().enumerate() {
+                order.push((test.clone(), at, false));
+                if now.get(at).is_some_and(|(_, is_new)| *is_new) {
+                    order.push((format!("new{at}"), at, true));
+                }
+            }
+            collected.order = Some(order.iter().map(|(test, ..)| test.clone()).collect());
+            for (test, at, _) in &order {
+                let mask = now.get(*at).map_or(0, |(mask, _)| *mask);
+                collected.left.insert(test.clone(), cells(mask));
+            }
+            let record_of = Record::new(tests.iter().map(String::as_str), &ties);
+            let ran = order.iter().map(|(test, ..)| test.as_str());
+            let found = record_of.anew(&collected, ran, |_| false);
+            for (test, at, is_new) in &order {
+                let mut by = *at;
+                while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {
+                    by += 1;
+                }
+                let before: u8 = record[..=by].iter().fold(0, |all, mask| all | mask);
+                let is_last = *is_new && at + 1 == record.len();
+                let mask = now.get(*at).map_or(0, |(mask, _)| *mask);
+                let anew = if is_last { 0 } else { mask & !before };
+                let cells: BTreeSet<_> = { cells(anew).into_iter() }
+                    .map(|cell| (cell.path, cell.name))
+                    .collect();
+                let known = found.by_test.get(test).map(|leaves| leaves.cells.clone());
+                prop_assert_eq!(known.unwrap_or_default(), cells, "{}", test);
+            }
+        }
+    }
+}

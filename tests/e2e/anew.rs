@@ -1,0 +1,227 @@
+//! A test starts to leave something behind: those that can meet it run, although nothing that
+//! their own rows name is different.
+
+use std::collections::BTreeSet;
+
+use crate::harness::*;
+use crate::ties::{readers, step};
+
+/// No state, so that earlier tests tie nobody; tests that could read some.
+const LIB: &str = r#"
+-- lib.py --
+import os
+STATE = {}
+LIMIT = 3
+CHAIN = []
+class Shape:
+    sides = 4
+def limit():
+    return LIMIT
+-- other.py --
+BOUND = 3
+-- conftest.py --
+import pytest
+@pytest.fixture(scope="session")
+def box():
+    return {"v": 1}
+-- test_a.py --
+import os
+import lib
+def test_early():
+    assert True
+def test_own(box):
+    assert True
+def test_late():
+    assert lib.limit() == 3
+-- test_b.py --
+import os
+import pytest
+import lib
+import other
+@pytest.mark.parametrize("n", range(8))
+def test_limit(n):
+    assert lib.limit() == 3
+@pytest.mark.parametrize("n", range(8))
+def test_sides(n):
+    assert lib.Shape.sides == 4
+@pytest.mark.parametrize("n", range(8))
+def test_env(n):
+    assert "ADDED" not in os.environ
+@pytest.mark.parametrize("n", range(8))
+def test_box(n, box):
+    assert box["v"] == 1
+def test_links():
+    lib.CHAIN.append(lib.limit())
+def test_chain():
+    assert lib.CHAIN == [3]
+@pytest.mark.parametrize("n", range(8))
+def test_other(n):
+    assert other.BOUND == 3
+"#;
+
+fn recorded(python: &Python) -> Project {
+    let mut project = Project::new(python, LIB);
+    project.commit("one");
+    let run = project.run();
+    assert_eq!((run.code, run.outcomes.len()), (0, 45), "{}", run.stderr);
+    project
+}
+
+const FIRST: &str = "def test_early():\n    assert True\n";
+
+/// What each of these leaves, put into the first test, and who fails for that.
+const LEFT: [(&str, &[&str], &[&str]); 5] = [
+    (
+        "lib.LIMIT = 4",
+        &["test_limit", "test_links", "test_chain"],
+        &["test_limit", "test_chain"],
+    ),
+    ("lib.Shape.sides = 5", &["test_sides"], &["test_sides"]),
+    // Whoever runs may read it, and so may programs that tests start.
+    (
+        "os.environ['ADDED'] = '1'",
+        &[
+            "test_limit",
+            "test_sides",
+            "test_env",
+            "test_box",
+            "test_other",
+        ],
+        &["test_env"],
+    ),
+    // Nobody reads it.
+    ("lib.STATE['v'] = 1", &[], &[]),
+    ("pass", &[], &[]),
+];
+
+#[test]
+fn an_edited_test_that_starts_to_leave_something() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (left, ran, failed) in LEFT {
+            let mut project = recorded(python);
+            let edit = format!("def test_early():\n    {left}\n    assert True\n");
+            let run = step(&mut project, &[("test_a.py", FIRST, &edit)]);
+            let seen = readers(&run);
+            let ran: BTreeSet<&str> = ran.iter().copied().collect();
+            assert!(ran.is_subset(&seen.0), "{left}: {seen:?} {}", run.stderr);
+            assert_eq!(
+                seen.1,
+                failed.iter().copied().collect(),
+                "{left}: {}",
+                run.stderr
+            );
+            assert_eq!(run.code, i32::from(!failed.is_empty()), "{}", run.stderr);
+            if !left.starts_with("os.") {
+                assert!(!seen.0.contains("test_other"), "{left}: {}", run.stderr);
+            }
+            let plain = project.plain();
+            for (test, end) in &plain {
+                assert_eq!(
+                    project.last.get(test),
+                    Some(end),
+                    "{left}: {test} {}",
+                    run.stderr
+                );
+            }
+            // It is known from now on.
+            if failed.is_empty() {
+                assert!(project.run().outcomes.is_empty());
+                let again = format!("def test_early():\n    {left}\n    assert 1\n");
+                let run = step(&mut project, &[("test_a.py", &edit, &again)]);
+                assert_eq!(run.outcomes.len(), 1, "{left}: {}", run.stderr);
+                assert!(!run.stderr.contains("did not before"), "{}", run.stderr);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_new_test_that_leaves_something() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        let new = "def test_new(monkeypatch):\n    lib.LIMIT = 5\n\ndef test_late():";
+        let run = step(&mut project, &[("test_a.py", "def test_late():", new)]);
+        let (_, failed) = readers(&run);
+        assert_eq!(
+            failed,
+            ["test_limit", "test_chain"].into(),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(
+            run.outcomes["test_a.py::test_late"], "failed",
+            "{}",
+            run.stderr
+        );
+        assert_eq!(run.code, 1);
+        assert!(!run.outcomes.contains_key("test_a.py::test_early"));
+        // They fail for as long as it stands.
+        let run = project.run();
+        assert_eq!(readers(&run).1, failed, "{}", run.stderr);
+        let run = step(&mut project, &[("test_a.py", "lib.LIMIT = 5", "pass")]);
+        assert_eq!((run.code, readers(&run).1.len()), (0, 0), "{}", run.stderr);
+        assert!(
+            project
+                .plain()
+                .iter()
+                .all(|(test, end)| project.last[test] == *end)
+        );
+    });
+}
+
+#[test]
+fn a_test_that_starts_to_change_what_a_fixture_holds() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python);
+        let own = "def test_own(box):\n    assert True";
+        let edit = "def test_own(box):\n    box['v'] = 2";
+        let run = step(&mut project, &[("test_a.py", own, edit)]);
+        assert_eq!(readers(&run).1, ["test_box"].into(), "{}", run.stderr);
+        assert_eq!(run.outcomes.len(), 1 + 8, "{}", run.stderr);
+    });
+}
+
+/// What a test makes first in a part that another one makes first of all is nothing new.
+#[test]
+fn who_comes_first_in_a_part_leaves_nothing_anew() {
+    const FILES: &str = r#"
+-- lib.py --
+import functools
+LAZY = None
+def lazy():
+    global LAZY
+    if LAZY is None:
+        LAZY = [1, 2]
+    return LAZY
+@functools.lru_cache(None)
+def kept(key):
+    return [key]
+-- conftest.py --
+import pytest
+@pytest.fixture(scope="session")
+def box():
+    return [1]
+-- test_a.py --
+import lib
+def test_first(box):
+    assert lib.lazy() == [1, 2] and lib.kept(1) == [1]
+-- test_b.py --
+import pytest
+import lib
+def test_edited(box):
+    assert lib.lazy() == [1, 2] and lib.kept(1) == [1]
+@pytest.mark.parametrize("n", range(8))
+def test_read(n, box):
+    assert lib.lazy() and lib.kept(1)
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let from = "test_edited(box):\n    assert lib.lazy() == [1, 2] and lib.kept(1) == [1]";
+        let to = "test_edited(box):\n    assert lib.lazy() == [1, 2] and box";
+        let run = step(&mut project, &[("test_b.py", from, to)]);
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        assert_eq!(ran, ["test_b.py::test_edited"], "{}", run.stderr);
+    });
+}
