@@ -14,8 +14,11 @@ use crate::languages::{Place, language_of};
 use crate::matrix::{LeftIn, ReadBefore, Unit, What};
 use crate::pattern::Pattern;
 
+/// How the text of a unit begins that names a test.
+pub(crate) const TEST: &str = "?test ";
+
 /// How the texts of units begin that name a test, or what agents say is made in its turn.
-const MADE: [&str; 4] = ["?test ", "?fixture ", "?cache ", "?import "];
+const MADE: [&str; 4] = [TEST, "?fixture ", "?cache ", "?import "];
 
 /// The text of the unit of scopes that made what may change with nobody watching.
 const UNWATCHED: &str = "?not watched";
@@ -99,6 +102,17 @@ impl Closing<'_> {
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
+        for (scope, cells) in &taking.unseen {
+            let begin = trace.begins.iter().find(|begin| begin.scope == *scope);
+            if let Some(begin) = begin {
+                let test = format!("{prefix}{}", begin.test);
+                let cells = cells
+                    .iter()
+                    .filter_map(|(path, name)| Some((self.label(path)?, name.clone())));
+                let cells: Vec<(String, String)> = cells.collect();
+                self.observed.unseen.entry(test).or_default().extend(cells);
+            }
+        }
         if self.left.is_some() {
             self.note_needed_by_others(at, prefix);
         }
@@ -144,16 +158,21 @@ impl Closing<'_> {
         }
     }
 
-    fn left_in(&self, cell: &LeftCell) -> Option<LeftIn> {
-        let path = match cell.path.starts_with(b"*") {
+    /// The path of a cell as matrices have it; `None` if it is no text.
+    fn label(&self, path: &BString) -> Option<String> {
+        let path = match path.starts_with(b"*") {
             // It is no file's.
-            true => cell.path.clone(),
-            false => match self.run.facts.place(cell.path.as_bstr()) {
+            true => path.clone(),
+            false => match self.run.facts.place(path.as_bstr()) {
                 Place::Inside(path) | Place::Outside(path) => path,
             },
         };
+        Some(path.to_str().ok()?.to_owned())
+    }
+
+    fn left_in(&self, cell: &LeftCell) -> Option<LeftIn> {
         Some(LeftIn {
-            path: path.to_str().ok()?.to_owned(),
+            path: self.label(&cell.path)?,
             name: cell.name.clone(),
             value: cell.value,
             is_unknown: cell.is_unknown,
@@ -261,17 +280,14 @@ impl Closing<'_> {
     }
 
     /// Gives each test that others need a unit that names it: so it can be found in which turn that
-    /// part of theirs ran.
+    /// part of theirs ran, and which tests one that fails may have met something of.
     pub(super) fn name_needed_tests(&mut self) {
-        if self.left.is_none() {
-            return;
-        }
         let needed: FxHashSet<NodeId> = self.run.edges.iter().flatten().copied().collect();
         for (at, trace) in self.run.traces.iter().enumerate() {
             for begin in &trace.begins {
                 let node = self.run.graph.node_of(at, begin.scope);
                 if let Some(node) = node.filter(|node| needed.contains(node)) {
-                    let name = format!("?test {}", begin.test);
+                    let name = format!("{TEST}{}", begin.test);
                     self.run.attach(node, Unit::of(What::Reached(name.into())));
                 }
             }

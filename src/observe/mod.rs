@@ -21,6 +21,7 @@ mod walk;
 
 pub(crate) use accesses::{Access, Does, Reader, accesses};
 pub(crate) use confirmed::LastRow;
+pub(crate) use left::TEST;
 pub use observations::Observations;
 pub(crate) use observations::{Compiled, Confirmed, LookedIn, ObservedRow};
 pub(crate) use own::OwnUnits;

@@ -50,6 +50,8 @@ pub struct Observations {
     /// By test: the cells that changed during its turn. If this run [`Self::is_whole`], their
     /// values are those of a run of all tests.
     pub left: BTreeMap<String, Vec<LeftIn>>,
+    /// By test: those among them that another test may have changed just before it.
+    pub unseen: BTreeMap<String, BTreeSet<(String, String)>>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: BTreeMap<String, String>,
     /// All tests in order, if they are known.

@@ -4,14 +4,14 @@
 //! A test that was left out before it ran, as nothing that its row names is different, may meet
 //! that. So its row is no proof until somebody has looked whether it can read any of it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::assembly::Assembly;
 use super::project::Project;
 use super::recording::Recording;
-use crate::matrix::{LeftIn, Ties};
+use crate::matrix::{CellValue, Fingerprint, LeftIn, Ties, Values};
 use crate::observe::Observations;
 use crate::runners::{Anew, Leaves};
 
@@ -25,14 +25,8 @@ impl Anew {
     ) -> Anew {
         let decision = recording.decision;
         let is_part = decision.selection.excluded().next().is_some();
-        let matrix = decision.baseline.as_ref();
-        let matrix = matrix.and_then(|baseline| baseline.matrix.whole().ok());
-        let values = matrix.and_then(|matrix| matrix.values.as_ref());
-        let ties = values.and_then(|values| values.ties.as_ref());
-        let (Some(ties), Some(matrix)) = (ties.filter(|_| is_part), matrix) else {
-            return Anew::default();
-        };
-        if recording.shard.is_some() || !project.config.driver.confirms() {
+        let is_part = is_part || !collected.confirmed.is_empty();
+        if !is_part || recording.shard.is_some() || !project.config.driver.confirms() {
             return Anew::default();
         }
         let benign = &project.config.benign_state.value;
@@ -40,16 +34,48 @@ impl Anew {
             let name = format!("{}#{}", cell.path, cell.name);
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };
-        let tests = matrix.tests().map(|(test, _)| test);
-        let record = Record::new(tests, ties);
+        // A row proves nothing about what was left when it was made by others.
+        let mut anew = Anew::default();
+        let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
+        let others = decision.others.iter().enumerate();
+        let others = others.filter(|(at, _)| proving.contains(at));
+        let others = others.map(|(_, baseline)| baseline);
+        for baseline in decision.baseline.iter().chain(others) {
+            let values = baseline.matrix.whole().ok();
+            let values = values.and_then(|matrix| Some((matrix, matrix.values.as_ref()?)));
+            if let Some((matrix, values)) = values
+                && let Some(ties) = &values.ties
+            {
+                let tests = matrix.tests().map(|(test, _)| test);
+                let record = Record::new(tests, ties, values);
+                anew.add(record.anew(collected, is_benign));
+            }
+        }
         let known = decision.anew.clone().unwrap_or_default();
-        let rows = collected.rows.iter().map(|row| row.test.as_str());
-        let ran = rows.filter(|test| !known.by_test.contains_key(*test));
-        let mut anew = record.anew(collected, ran, is_benign);
+        anew.remove(&known);
         if !anew.by_test.is_empty() {
-            anew.by_test.extend(known.by_test);
+            anew.add(known);
         }
         anew
+    }
+
+    fn add(&mut self, other: Anew) {
+        for (test, leaves) in other.by_test {
+            let of_test = self.by_test.entry(test).or_default();
+            of_test.cells.extend(leaves.cells);
+            of_test.made.extend(leaves.made);
+        }
+    }
+
+    fn remove(&mut self, known: &Anew) {
+        for (test, leaves) in &mut self.by_test {
+            if let Some(known) = known.by_test.get(test) {
+                leaves.cells.retain(|cell| !known.cells.contains(cell));
+                leaves.made.retain(|one| !known.made.contains(one));
+            }
+        }
+        let is_something = |leaves: &Leaves| *leaves != Leaves::default();
+        self.by_test.retain(|_, leaves| is_something(leaves));
     }
 
     /// Why the row of a test proves nothing yet.
@@ -92,19 +118,6 @@ impl Anew {
     }
 }
 
-impl Assembly<'_> {
-    /// Why a test has to run again although it ended well: another one did not that meets what
-    /// it leaves, and alone that one may.
-    pub(super) fn fails_others(&self, test: &str) -> Option<String> {
-        let anew = self.recording.decision.anew.as_ref()?;
-        anew.by_test.get(test)?;
-        let rows = self.collected.rows.iter();
-        let mut failed = rows.filter(|row| !row.outcome.is_good());
-        let failed = failed.find(|row| self.collected.refuted.contains_key(&row.test))?;
-        Some(format!("{} fails, which meets what it leaves", failed.test))
-    }
-}
-
 /// Twice the place in the order of a record, and one more; of a test that the record lacks, less
 /// by one than that of the next one which it has.
 type Place = u64;
@@ -116,14 +129,18 @@ struct Record<'t> {
     cells: FxHashMap<(&'t str, &'t str), Place>,
     made: FxHashMap<&'t str, Place>,
     /// Of each test that leaves something the last of those after it with no other between them.
-    /// The record may say of that one what this one leaves: nobody was between them who could
-    /// meet it.
+    /// The record says of that one what nobody saw this one leave.
     told_with: BTreeMap<Place, Place>,
 }
 
 impl<'t> Record<'t> {
     /// `tests`: those that have places, in the order of these.
-    fn new(tests: impl Iterator<Item = &'t str>, ties: &'t Ties) -> Record<'t> {
+    fn new(tests: impl Iterator<Item = &'t str>, ties: &'t Ties, values: &'t Values) -> Record<'t> {
+        let imported = imported(values);
+        let is_restored = |cell: &LeftIn| {
+            let known = imported.get(&(&*cell.path, Cow::Borrowed(&*cell.name)));
+            cell.value.is_some() && known.copied() == cell.value.as_ref()
+        };
         let places = ties.places.iter().map(|place| 2 * Place::from(*place) + 1);
         let places: BTreeMap<&str, Place> = tests.zip(places).collect();
         let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
@@ -134,7 +151,8 @@ impl<'t> Record<'t> {
                 continue;
             };
             leaving.push(place);
-            for cell in cells {
+            // What was put back is not left.
+            for cell in cells.iter().filter(|cell| !is_restored(cell)) {
                 let known = of_cells.entry((&*cell.path, &*cell.name)).or_insert(place);
                 *known = place.min(*known);
             }
@@ -157,26 +175,28 @@ impl<'t> Record<'t> {
         }
     }
 
-    /// What those of `ran` leave that no test of the record leaves by then.
-    fn anew<'c>(
-        &self,
-        collected: &Observations,
-        ran: impl Iterator<Item = &'c str>,
-        is_benign: impl Fn(&LeftIn) -> bool,
-    ) -> Anew {
+    /// What the tests that ran leave that no test of the record leaves by then.
+    fn anew(&self, collected: &Observations, is_benign: impl Fn(&LeftIn) -> bool) -> Anew {
         let places = self.with_new(collected.order.as_deref().unwrap_or_default());
         let mut anew = Anew::default();
-        for test in ran {
+        for row in &collected.rows {
+            let test = row.test.as_str();
             let Some(place) = places.get(test) else {
                 continue;
             };
-            let last = self.told_with.get(place).unwrap_or(place);
+            let unseen = collected.unseen.get(test);
             let is_new = |first: Option<&Place>, by: &Place| first.is_none_or(|first| first > by);
             let cells = collected.left.get(test).into_iter().flatten();
             let cells = cells
                 .filter(|cell| !is_benign(cell))
-                .filter(|cell| is_new(self.cells.get(&(&*cell.path, &*cell.name)), last))
                 .map(|cell| (cell.path.clone(), cell.name.clone()));
+            let cells = cells.filter(|cell| {
+                let last = match unseen.is_some_and(|unseen| unseen.contains(cell)) {
+                    true => self.told_with.get(place).unwrap_or(place),
+                    false => place,
+                };
+                is_new(self.cells.get(&(&*cell.0, &*cell.1)), last)
+            });
             let made = collected.made.get(test).map(String::as_str);
             let made = names(made.unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one), place));
@@ -203,6 +223,28 @@ impl<'t> Record<'t> {
     }
 }
 
+/// By path and name, the values of cells when all tests were found.
+fn imported(values: &Values) -> FxHashMap<(&str, Cow<'_, str>), &Fingerprint> {
+    let holders = values
+        .holders
+        .iter()
+        .filter(|holder| !holder.path.is_empty());
+    let cells = holders.flat_map(|holder| {
+        let class = holder.name.split_once(':').map(|(_, class)| class);
+        holder.cells.iter().filter_map(move |(key, value)| {
+            let CellValue::Is(value) = value else {
+                return None;
+            };
+            let name = match class {
+                Some(class) => Cow::Owned(format!("{class}.{key}")),
+                None => Cow::Borrowed(key.as_str()),
+            };
+            Some(((holder.path.as_str(), name), value))
+        })
+    });
+    cells.collect()
+}
+
 /// The hashes in a text of [`Ties::made`].
 fn names(made: &str) -> impl Iterator<Item = &str> {
     made.split(',').filter(|one| !one.is_empty())
@@ -213,6 +255,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::matrix::Outcome;
+    use crate::observe::ObservedRow;
 
     const CELLS: [&str; 3] = ["a", "b", "c"];
 
@@ -228,6 +272,20 @@ mod tests {
             is_unknown: false,
         };
         those.map(|(_, name)| cell(name)).collect()
+    }
+
+    fn row(test: &str) -> ObservedRow {
+        ObservedRow {
+            test: test.to_owned(),
+            base: 0,
+            own: Vec::new(),
+            by_itself: None,
+            inner: None,
+            outcome: Outcome::Passed,
+            duration_ms: 0,
+            position: 0,
+            incomplete: None,
+        }
     }
 
     proptest! {
@@ -256,16 +314,21 @@ mod tests {
             for (test, at, _) in &order {
                 let mask = now.get(*at).map_or(0, |(mask, _)| *mask);
                 collected.left.insert(test.clone(), cells(mask));
+                // Of one cell nobody sees who changes it.
+                let unseen = BTreeSet::from([("m.py".to_owned(), "c".to_owned())]);
+                collected.unseen.insert(test.clone(), unseen);
+                collected.rows.push(row(test));
             }
-            let record_of = Record::new(tests.iter().map(String::as_str), &ties);
-            let ran = order.iter().map(|(test, ..)| test.as_str());
-            let found = record_of.anew(&collected, ran, |_| false);
+            let values = Values::default();
+            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values);
+            let found = record_of.anew(&collected, |_| false);
             for (test, at, is_new) in &order {
                 let mut by = *at;
                 while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {
                     by += 1;
                 }
-                let before: u8 = record[..=by].iter().fold(0, |all, mask| all | mask);
+                let of = |masks: &[u8]| masks.iter().fold(0, |all, mask| all | mask);
+                let before: u8 = of(&record[..=*at]) & 3 | of(&record[..=by]) & 4;
                 let is_last = *is_new && at + 1 == record.len();
                 let mask = now.get(*at).map_or(0, |(mask, _)| *mask);
                 let anew = if is_last { 0 } else { mask & !before };

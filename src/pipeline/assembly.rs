@@ -228,8 +228,7 @@ impl<'a> Assembly<'a> {
                 .or(added_doubt)
                 .or(handed_doubt)
                 .or_else(|| failed.clone())
-                .or_else(|| self.recorded.anew.why(&row.test))
-                .or_else(|| self.fails_others(&row.test));
+                .or_else(|| self.recorded.anew.why(&row.test));
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }

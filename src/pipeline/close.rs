@@ -7,6 +7,8 @@ use super::baselines::Baseline;
 use super::decide::Decision;
 use super::dependences::newest;
 use super::project::Project;
+use crate::matrix::{TestId, What};
+use crate::observe::TEST;
 use crate::order::{Because, Closed, Dependences, Manifest, Suite, Test};
 use crate::runners::file_of;
 use crate::select::{Guests, Need, Shards, Verdict};
@@ -144,9 +146,47 @@ pub(crate) fn guests(
     guests.collect()
 }
 
+/// A test that did not end well may have met what others left, and pass alone: those run with
+/// it that its row names.
+fn bring_leavers(decision: &mut Decision) {
+    let matrix = decision.baseline.as_ref();
+    let Some(matrix) = matrix.and_then(|baseline| baseline.matrix.whole().ok()) else {
+        return;
+    };
+    let mut brought: Vec<(String, String)> = Vec::new();
+    for (test, _) in decision.selection.selected() {
+        let row = matrix.row(TestId::Test(test));
+        let Some(row) = row.filter(|row| !row.outcome.is_good()) else {
+            continue;
+        };
+        let units = row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]);
+        let named = units.filter_map(|id| match &matrix.units[*id as usize].0.what {
+            What::Reached(name) => name.strip_prefix(TEST),
+            _ => None,
+        });
+        let of_name = |name: &str, id: &str| {
+            // The name does not have the folder of the project.
+            let folder = id.strip_suffix(name);
+            folder.is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        for name in named {
+            let ids = decision.selection.verdicts.keys();
+            let ids = ids.filter(|id| *id != test && of_name(name, id));
+            brought.extend(ids.map(|id| (id.clone(), test.to_owned())));
+        }
+    }
+    for (leaver, test) in brought {
+        decision.selection.bring(&leaver, Need::LeavesTo { test });
+        decision.selection.insist(&leaver);
+    }
+}
+
 /// Completes the selection of `decision` by the tests that selected ones need.
 pub(super) fn close(project: &Project, store: &FsStore, decision: &mut Decision) {
     let runs_all = decision.selection.all_because.is_some();
+    if !runs_all {
+        bring_leavers(decision);
+    }
     if !runs_all && decision.selection.selected().next().is_none() {
         return;
     }

@@ -43,7 +43,6 @@ mod tested;
 mod ties;
 mod workshop;
 
-pub(crate) use crate::runners::Anew;
 pub(crate) use crate::runners::Sources;
 pub(crate) use audit::{Audit, Missed, Suspect};
 pub(crate) use brittle::{After, Explained, PartialRun};

@@ -30,49 +30,52 @@ impl<'a> Assembly<'a> {
     }
 
     /// Gives the matrix what tests leave, if that of each is known: of those that ran from this
-    /// run, of others from the one matrix that their rows are from. Rows of several may not
-    /// have met the same.
+    /// run, of others from the matrix that their row is from. Rows of several may not have met the
+    /// same, so that nobody knows the values.
     pub(super) fn add_ties(&mut self) {
-        let mut sources = self.sources.values();
-        let (source, None) = (sources.next(), sources.next()) else {
+        let sources = self.sources.values().copied();
+        let known = sources.map(|source| {
+            let values = source.values.as_ref();
+            Some((source, values.and_then(|values| values.ties.as_ref())?))
+        });
+        let Some(before) = known.collect::<Option<Vec<(&Matrix, &Ties)>>>() else {
+            // Of the rows that are taken over nobody knows it.
             return;
         };
-        let before = match source.map(|source| source.values.as_ref()) {
-            None => None,
-            Some(values) => match values.and_then(|values| values.ties.as_ref()) {
-                // Of the rows that are taken over nobody knows it.
-                None => return,
-                ties => ties,
-            },
-        };
+        let is_mixed = before.len() > 1;
         let collected = self.collected;
         let rows = collected.rows.iter();
         let ran: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
-        let places: BTreeMap<&str, u32> = match &collected.order {
-            Some(order) => order.iter().map(String::as_str).zip(0..).collect(),
-            None if ran.is_empty() => {
-                let known = source.zip(before);
-                known
-                    .map(|(source, ties)| places(source, ties))
-                    .unwrap_or_default()
-            }
+        let order: Vec<&str> = match &collected.order {
+            Some(order) => order.iter().map(String::as_str).collect(),
+            None if ran.is_empty() => in_order(&before),
             None => return,
         };
-        let unsure = unsure(before, collected.is_whole.then_some(&collected.left));
+        let places: BTreeMap<&str, u32> = order.into_iter().zip(0..).collect();
+        let now = collected.is_whole.then_some(&collected.left);
+        let unsure: BTreeSet<Cell> = { before.iter() }
+            .flat_map(|(_, ties)| unsure(ties, now))
+            .collect();
         let mut left: BTreeMap<String, Vec<LeftIn>> = BTreeMap::new();
         let mut made = BTreeMap::new();
-        for (test, cells) in before.iter().flat_map(|ties| &ties.left) {
-            if !self.builder.has_row(test) || ran.contains(test.as_str()) && collected.is_whole {
-                continue;
-            }
-            let mut cells = cells.clone();
-            for cell in &mut cells {
-                // It did not begin in the state of a run of everything.
-                cell.is_unknown |= ran.contains(test.as_str());
-            }
-            left.insert(test.clone(), cells);
-            if let Some(known) = before.and_then(|ties| ties.made.get(test)) {
-                made.insert(test.clone(), known.clone());
+        for (source, ties) in &before {
+            for (test, cells) in &ties.left {
+                let has_ended = ran.contains(test.as_str());
+                if !self.builder.has_row(test)
+                    || has_ended && collected.is_whole
+                    || is_mixed && !self.is_from(test, source)
+                {
+                    continue;
+                }
+                let mut cells = cells.clone();
+                for cell in &mut cells {
+                    // It did not begin in the state of a run of everything.
+                    cell.is_unknown |= has_ended || is_mixed;
+                }
+                left.insert(test.clone(), cells);
+                if let Some(known) = ties.made.get(test) {
+                    made.insert(test.clone(), known.clone());
+                }
             }
         }
         if collected.is_whole {
@@ -92,14 +95,45 @@ impl<'a> Assembly<'a> {
         self.builder
             .ties(|test| places.get(test).copied(), left, made);
     }
+
+    /// Whether the row of a test is from this matrix.
+    fn is_from(&self, test: &str, source: &Matrix) -> bool {
+        let proof = self.recording.decision.proof_of(test);
+        proof.is_none_or(|proof| proof.header.run == source.header.run)
+    }
+}
+
+/// All tests: those of the first matrix in its order, and each of another one behind the test
+/// that comes before it there.
+fn in_order<'m>(sources: &[(&'m Matrix, &Ties)]) -> Vec<&'m str> {
+    let mut order: Vec<&str> = Vec::new();
+    for (source, ties) in sources {
+        let mut tests: Vec<(u32, &str)> = { places(source, ties).into_iter() }
+            .map(|(test, place)| (place, test))
+            .collect();
+        tests.sort_unstable();
+        let mut at = 0;
+        let known: BTreeMap<&str, usize> = order.iter().copied().zip(0..).collect();
+        let mut more = Vec::new();
+        for (_, test) in tests {
+            match known.get(test) {
+                Some(place) => at = place + 1,
+                None => more.push((at, test)),
+            }
+        }
+        for (at, test) in more.into_iter().rev() {
+            order.insert(at, test);
+        }
+    }
+    order
 }
 
 /// Path and name of a cell.
 type Cell = (String, String);
 
 /// Cells that count by the code of those who change them for the rows of one run only.
-fn unsure(before: Option<&Ties>, now: Option<&BTreeMap<String, Vec<LeftIn>>>) -> BTreeSet<Cell> {
-    let (Some(before), Some(now)) = (before, now) else {
+fn unsure(before: &Ties, now: Option<&BTreeMap<String, Vec<LeftIn>>>) -> BTreeSet<Cell> {
+    let Some(now) = now else {
         return BTreeSet::new();
     };
     let by_code = |left: &BTreeMap<String, Vec<LeftIn>>| -> BTreeSet<Cell> {

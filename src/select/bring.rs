@@ -9,6 +9,8 @@ use super::{Evidence, Reason, Selection, Verdict};
 pub enum Need {
     /// This one ends as in the full run only after it.
     SetsUp { test: String },
+    /// It may leave something that this one meets, and shall meet again.
+    LeavesTo { test: String },
     /// It undoes what `polluter` does, before `victim` runs.
     Cleans { polluter: String, victim: String },
 }
@@ -18,6 +20,7 @@ impl Need {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Need::SetsUp { .. } => "sets-up",
+            Need::LeavesTo { .. } => "leaves-to",
             Need::Cleans { .. } => "cleans",
         }
     }
@@ -25,14 +28,14 @@ impl Need {
     /// The test that it is needed for.
     pub(crate) fn served(&self) -> &str {
         match self {
-            Need::SetsUp { test } => test,
+            Need::SetsUp { test } | Need::LeavesTo { test } => test,
             Need::Cleans { victim, .. } => victim,
         }
     }
 
     pub(crate) fn polluter(&self) -> Option<&str> {
         match self {
-            Need::SetsUp { .. } => None,
+            Need::SetsUp { .. } | Need::LeavesTo { .. } => None,
             Need::Cleans { polluter, .. } => Some(polluter),
         }
     }
@@ -42,6 +45,7 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Need::SetsUp { test } => write!(f, "sets up {test}"),
+            Need::LeavesTo { test } => write!(f, "may leave something to {test}"),
             Need::Cleans { polluter, victim } => {
                 write!(f, "undoes what {polluter} does to {victim}")
             }

@@ -225,3 +225,290 @@ def test_read(n, box):
         assert_eq!(ran, ["test_b.py::test_edited"], "{}", run.stderr);
     });
 }
+
+/// A program, and edits of it: file, text, other text.
+struct Program {
+    what: &'static str,
+    files: &'static str,
+    steps: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const STATE: &str = r#"
+-- lib.py --
+LIMIT = 3
+A = B = C = 0
+def limit():
+    return LIMIT
+def work():
+    return 1
+"#;
+
+const PROGRAMS: [Program; 7] = [
+    Program {
+        what: "a function that a test calls, while values excuse all others",
+        files: r#"
+-- test_a.py --
+import lib
+def test_p():
+    assert lib.work() == 1
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() == 3
+"#,
+        steps: &[(
+            "lib.py",
+            "def work():\n    return 1",
+            "def work():\n    global LIMIT\n    LIMIT = 4\n    return 1",
+        )],
+    },
+    Program {
+        what: "another value each time, with a test that takes the first",
+        files: r#"
+-- test_a.py --
+import lib
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() in (3, 4)
+"#,
+        steps: &[
+            ("test_a.py", "assert True", "lib.LIMIT = 4"),
+            ("test_a.py", "lib.LIMIT = 4", "lib.LIMIT = 5"),
+            ("test_a.py", "lib.LIMIT = 5", "lib.LIMIT = 3"),
+        ],
+    },
+    Program {
+        what: "the end of a fixture, in the turn of a test that does not need it",
+        files: r#"
+-- test_a.py --
+import pytest
+import lib
+@pytest.fixture(scope="module")
+def kept():
+    yield 1
+    lib.work()
+def test_p(kept):
+    assert kept == 1
+def test_last():
+    assert True
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() == 3
+"#,
+        steps: &[("test_a.py", "    lib.work()", "    lib.LIMIT = 4")],
+    },
+    Program {
+        what: "what the next test leaves too, which reads it first",
+        files: r#"
+-- test_a.py --
+import lib
+def test_p():
+    lib.B = 1
+def test_m():
+    lib.C = 1
+    assert lib.A == 0
+def test_q():
+    lib.A = 1
+"#,
+        steps: &[("test_a.py", "    lib.B = 1", "    lib.B = 1\n    lib.A = 7")],
+    },
+    Program {
+        what: "a test that leaves more after another one that meets something new",
+        files: r#"
+-- test_a.py --
+import lib
+def test_p():
+    assert True
+def test_m():
+    if lib.limit() == 4:
+        lib.A = 1
+def test_q():
+    assert True
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.B == 0
+"#,
+        steps: &[
+            (
+                "test_a.py",
+                "def test_q():\n    assert True",
+                "def test_q():\n    lib.C = 1\n    lib.B = lib.A",
+            ),
+            (
+                "test_a.py",
+                "def test_p():\n    assert True",
+                "def test_p():\n    lib.LIMIT = 4",
+            ),
+        ],
+    },
+    Program {
+        what: "what a class sets and puts back before",
+        files: r#"
+-- test_a.py --
+import unittest
+import lib
+class TestA(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        lib.LIMIT = 9
+    @classmethod
+    def tearDownClass(cls):
+        lib.LIMIT = 3
+    def test_a(self):
+        assert lib.limit() == 9
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() == 3
+"#,
+        steps: &[("test_a.py", "    assert True", "    lib.LIMIT = 4")],
+    },
+    Program {
+        what: "both tests in one commit",
+        files: r#"
+-- test_a.py --
+import lib
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() == 3
+def test_w():
+    assert lib.limit() == 3
+"#,
+        steps: &[
+            ("test_a.py", "    assert True", "    lib.LIMIT = 4"),
+            (
+                "test_b.py",
+                "def test_w",
+                "def test_x():\n    assert True\ndef test_w",
+            ),
+            (
+                "test_b.py",
+                "def test_v():\n",
+                "def test_v():\n    assert 1\n",
+            ),
+            ("test_a.py", "lib.LIMIT = 4", "pass"),
+        ],
+    },
+];
+
+#[test]
+fn every_step_ends_as_a_run_of_everything() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for program in &PROGRAMS {
+            let what = program.what;
+            let mut project = Project::new(python, &format!("{STATE}{}", program.files));
+            project.run();
+            for (at, edit) in program.steps.iter().enumerate() {
+                let run = step(&mut project, &[*edit]);
+                let plain = project.plain();
+                let is_red = plain.values().any(|end| end != "passed");
+                assert_eq!(run.code == 0, !is_red, "{what}, {at}: {}", run.stderr);
+                for (test, end) in &plain {
+                    let last = project.last.get(test);
+                    assert_eq!(last, Some(end), "{what}, {at}: {test} {}", run.stderr);
+                }
+                // It stays as it is. Which test ends a fixture is not known by name.
+                let times = match (is_red, what.starts_with("the end")) {
+                    (true, false) => 3,
+                    (false, _) => 1,
+                    (true, true) => 0,
+                };
+                for _ in 0..times {
+                    let run = project.run();
+                    assert_eq!(run.code == 0, !is_red, "{what}, {at}: {}", run.stderr);
+                }
+            }
+        }
+    });
+}
+
+/// Two branches that were recorded by themselves, merged with nothing to run.
+#[test]
+fn a_merge_keeps_what_tests_leave() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- test_a.py --
+import lib
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() == 3
+-- test_c.py --
+def test_c():
+    assert True
+-- test_d.py --
+def test_d():
+    assert True
+"#;
+        let mut project = Project::new(python, &format!("{STATE}{files}"));
+        project.run();
+        project.git(&["branch", "one"]);
+        step(&mut project, &[("test_d.py", "assert True", "assert 1")]);
+        project.git(&["checkout", "-q", "one"]);
+        step(&mut project, &[("test_c.py", "assert True", "assert 1")]);
+        project.git(&["checkout", "-q", "-"]);
+        project.git(&["merge", "-q", "--no-edit", "one"]);
+        let run = project.run();
+        assert!(run.outcomes.is_empty(), "{}", run.stderr);
+        let run = step(
+            &mut project,
+            &[("test_a.py", "assert True", "lib.LIMIT = 4")],
+        );
+        assert_eq!(readers(&run).1, ["test_v"].into(), "{}", run.stderr);
+    });
+}
+
+/// What pytest and unittest note of a failure or of a class is nothing that a test leaves.
+#[test]
+fn what_runs_tests_leaves_nothing_anew() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- test_a.py --
+import unittest
+import lib
+def test_p():
+    assert True
+class TestA(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = lib.LIMIT
+    @classmethod
+    def tearDownClass(cls):
+        del cls.kept
+    def test_1(self):
+        assert lib.limit() == 3
+    def test_2(self):
+        assert lib.limit() == 3
+    def test_3(self):
+        assert lib.limit() == 3
+-- test_b.py --
+import lib
+def test_v():
+    assert lib.limit() == 3
+"#;
+        let mut project = Project::new(python, &format!("{STATE}{files}"));
+        project.failures_stay = true;
+        project.run();
+        let second = "def test_2(self):\n        assert";
+        let edit = "def test_2(self):\n        assert 1 and";
+        for edit in [
+            ("test_a.py", "assert True", "assert False"),
+            ("test_a.py", second, edit),
+        ] {
+            let run = step(&mut project, &[edit]);
+            assert!(!run.stderr.contains("did not before"), "{}", run.stderr);
+        }
+    });
+}

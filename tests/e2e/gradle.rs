@@ -255,6 +255,7 @@ fn projects_use_one_another() {
 
 /// With `java-library` a project's tests are compiled without the jars with which they run.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn jars_are_made_before_tests_are_selected() {
     if !has_gradle() {
         return;
@@ -305,6 +306,7 @@ fn a_record_serves_the_next_run() {
 
 /// Classes of TestNG, including those that prepare the suite for others.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn testng_is_told_what_to_leave_out() {
     if !has_gradle() {
         return;

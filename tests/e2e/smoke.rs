@@ -211,6 +211,7 @@ fn smoke() -> Case {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn on_the_oldest_interpreter() {
     on_all_interpreters(Wanted::Oldest, |python| smoke().check(python));
 }

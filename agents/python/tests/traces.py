@@ -28,6 +28,7 @@ _OF_VALUES = (
     "order",
     "left",
     "made",
+    "unseen",
     "tied",
 )
 

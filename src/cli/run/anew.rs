@@ -49,7 +49,7 @@ impl Work<'_> {
         }
         self.report
             .note(format!("{found}: tests that can meet it run now"));
-        let (again, outcomes) = self.once_more(Some(anew))?;
+        let (again, outcomes) = self.once_more(Some(recorded))?;
         let exit = if exit == Exit::DONE { again } else { exit };
         Ok((exit, outcomes))
     }

@@ -9,7 +9,7 @@ use crate::config::FAILURES_STAY;
 use crate::count::{counted, verb};
 use crate::error::{Error, Exit};
 use crate::matrix::Outcome;
-use crate::pipeline::{After, Anew, Decision, Explained, PartialRun, Ran, Recorded, Workshop};
+use crate::pipeline::{After, Decision, Explained, PartialRun, Ran, Recorded, Workshop};
 use crate::report::{Event, escape};
 use crate::run::{Ended, was_interrupted};
 use crate::runners::driver;
@@ -149,7 +149,7 @@ impl Work<'_> {
     /// Selects and runs again, with what is known now.
     pub(super) fn once_more(
         &self,
-        anew: Option<&Anew>,
+        after: Option<&Recorded>,
     ) -> Result<(Exit, BTreeMap<String, Outcome>), Error> {
         let mark = format!("again-{}", self.runs_before + 1);
         let mark = match &self.suite {
@@ -166,7 +166,7 @@ impl Work<'_> {
             request: &request,
             workshop: &workshop,
             runs_before: self.runs_before + 1,
-            anew,
+            after,
             suite: self.suite.clone(),
             cwd: self.cwd.clone(),
             ..*self

@@ -14,14 +14,14 @@ use super::{Done, RunRequest};
 use crate::error::{Error, Exit};
 use crate::history::View;
 use crate::pipeline::{
-    Anew, Decision, Judged, Project, Ran, Recorded, Request, TestCommand, Workshop, decide, guests,
+    Decision, Judged, Project, Ran, Recorded, Request, TestCommand, Workshop, decide, guests,
     launch, record_run,
 };
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
 use crate::runners::emission::LATE;
 use crate::runners::{Build, Built, Question};
-use crate::select::{Mode, Part, Selection};
+use crate::select::{Mode, Need, Part, Selection};
 
 /// One suite and what is to be done with it.
 pub(super) struct Work<'a> {
@@ -36,8 +36,8 @@ pub(super) struct Work<'a> {
     pub has_started: &'a Cell<bool>,
     /// How many runs of this command came before, for tests that failed only in a part.
     pub runs_before: u8,
-    /// What tests left anew in the run before: those that can meet it run.
-    pub anew: Option<&'a Anew>,
+    /// The run before, if tests left something anew in it: those that can meet it run.
+    pub after: Option<&'a Recorded>,
     pub report: &'a Report,
 }
 
@@ -284,7 +284,16 @@ impl Work<'_> {
         // The run that counts after tests failed in a part: what they need is known for one
         // process.
         decision.selection.processes.is_one = self.runs_before > 0;
-        decision.anew = self.anew.cloned();
+        if let Some(recorded) = self.after {
+            // What leaves it may be something else than the test in whose turn it was seen.
+            let leaver = recorded.anew.by_test.keys().next();
+            let test = leaver.cloned().unwrap_or_default();
+            for ran in recorded.outcomes.keys() {
+                let need = Need::LeavesTo { test: test.clone() };
+                decision.selection.bring(ran, need);
+            }
+            decision.anew = Some(recorded.anew.clone());
+        }
         if self.request.shard.is_some() {
             deciding::lay_out(project, &view, &mut decision, false, report)?;
         }

@@ -28,6 +28,9 @@ pub struct Taking {
     pub tied: Vec<String>,
     /// By the scope of a test: the cells that changed during its turn.
     pub left: Vec<(u64, Vec<LeftCell>)>,
+    /// By the scope of a test: those among them of which nobody saw whether it changed them, or
+    /// one of those before it that left something.
+    pub unseen: Vec<(u64, Vec<(BString, String)>)>,
     /// By the scope of a test: a digest of what ran in its turn that later tests do not run again;
     /// empty if nothing did.
     pub made: BTreeMap<u64, String>,
@@ -95,6 +98,14 @@ impl Taking {
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);
                 self.left
+                    .push((number(field(1)?)?, cells.collect::<Result<_>>()?));
+            }
+            "unseen" => {
+                let cells = list(field(2)?)?.iter().map(|cell| match &list(cell)?[..] {
+                    [path, name] => Ok((path_of(path)?, text(name)?)),
+                    _ => bail!("a cell is a path and a name"),
+                });
+                self.unseen
                     .push((number(field(1)?)?, cells.collect::<Result<_>>()?));
             }
             "made" => {

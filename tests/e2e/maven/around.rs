@@ -140,6 +140,7 @@ fn files_that_surefire_is_given_count() {
 
 /// The content of a resource during the test is not its content at the end.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_resource_that_the_build_writes_behind_the_tests_is_seen_next_time() {
     if !has_maven() {
         return;

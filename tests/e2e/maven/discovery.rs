@@ -118,6 +118,7 @@ public class {name} {{
 
 /// During discovery the engines inspect the supertypes of test classes.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_engines_look_at_before_tests_counts() {
     if !has_maven() {
         return;

@@ -234,6 +234,7 @@ fn pack(project: &Maven, text: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn every_form_of_reading_a_file_is_seen() {
     if !has_maven() {
         return;

@@ -218,6 +218,7 @@ fn stops_after_a_failure(parallel: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_does_not_run_after_a_failure_proves_nothing() {
     stops_after_a_failure("");
 }
@@ -259,6 +260,7 @@ fn what_jacoco_counts_is_no_state() {
 
 /// A test that ends the JVM has not passed, and neither have the tests that were cut off.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_ends_the_jvm_has_not_passed() {
     ends_the_jvm(&["five", "four"]);
 }

@@ -189,6 +189,7 @@ fn recorded_methods() -> Maven {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_junit_4_that_fail() {
     if has_maven() {
         a_failing_method(&recorded_methods());
@@ -483,6 +484,7 @@ fn of_no_class_with_an_older_surefire() {
 
 /// Nested classes of JUnit 5, next to methods that are left out.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn of_nested_classes() {
     if !has_maven() {
         return;

@@ -55,6 +55,7 @@ fn after_an_edit(surefire: &str) -> Maven {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn one_run_is_enough_with_surefire_2() {
     if has_maven() {
         after_an_edit("2.22.2");

@@ -178,6 +178,7 @@ def test_draws_too():
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn crashes_and_hangs_are_outcomes() {
     let text = r#"
 import os, time

@@ -15,6 +15,7 @@ def test_other(): pass
 ";
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn the_graph_has_data_dependences_and_manifest_ones() {
     with_tests(SUITE, |project| {
         let done = project.tamis(&["order", "graph"]);

@@ -95,6 +95,7 @@ fn after_an_edit_only_changed_tests_are_searched() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_cannot_be_read_is_named_and_searched_again() {
     with_state(|project| {
         let (_, first) = order(&project, &["detect"]);

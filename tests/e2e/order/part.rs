@@ -343,6 +343,7 @@ fn each_shard_of_a_whole_run_is_green() {
 /// What is known of order counts where each machine divides a whole run for itself, and no
 /// test has to fail first.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn shards_of_a_whole_run_bring_what_their_tests_need() {
     with_suite(|mut project| {
         // This one has a file, and so a shard, of its own.

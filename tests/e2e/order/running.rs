@@ -75,6 +75,7 @@ fn a_tear_down_of_several_tests_is_nobodys_outcome() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_test_that_ends_its_process_is_named() {
     with_tests(TESTS, |mut project| {
         for options in [

@@ -146,6 +146,7 @@ const TESTS: [&str; 13] = [
 const OF_BEAN: &[&str] = &["TAnnotation", "TDeclared", "TGet"];
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn reflection_and_the_like() {
     let edits = [
         edit(

@@ -211,6 +211,7 @@ fn a_pull_requests_results_are_its_own() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn every_broken_answer_runs_more_and_fails_nothing() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = project(python, "shared-store: github\n");

@@ -252,6 +252,7 @@ fn many_writers_lose_nothing(service: Service) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn s3_of_moto() {
     a_fresh_machine_uses_what_main_recorded(Service::Moto);
 }

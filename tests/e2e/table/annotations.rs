@@ -3,8 +3,10 @@
 use crate::harness::*;
 
 cases!(
-    annotations_as_text, annotations_read_at_import, annotations_read_by_a_package;
-    version_sensitive: evaluated,
+    annotations_as_text,
+    annotations_read_at_import,
+    annotations_read_by_a_package,
+    evaluated
 );
 
 const ANNOTATIONS_AS_TEXT: &str = r#"

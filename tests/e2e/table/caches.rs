@@ -3,8 +3,10 @@
 use crate::harness::*;
 
 cases!(
-    caches, forward_references;
-    version_sensitive: cached_properties, kept_properties,
+    caches,
+    forward_references,
+    cached_properties,
+    kept_properties
 );
 
 const CACHES: &str = r#"

@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    constants, class_level, deleted;
-    version_sensitive: bodies,
-);
+cases!(constants, class_level, deleted; version_sensitive: bodies);
 
 const BODIES: &str = r#"
 -- lib.py --

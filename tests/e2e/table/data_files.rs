@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    listing, existence, links, sqlite;
-    version_sensitive: content, resources,
-);
+cases!(listing, existence, links, sqlite, content, resources);
 
 const CONTENT: &str = r#"
 -- data/text.txt --

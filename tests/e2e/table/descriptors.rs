@@ -3,8 +3,11 @@
 use crate::harness::*;
 
 cases!(
-    beneath_descriptors, executable, other_names, told_elsewhere;
-    version_sensitive: dispatch,
+    beneath_descriptors,
+    executable,
+    other_names,
+    told_elsewhere,
+    dispatch
 );
 
 fn beneath_descriptors() -> Case {

@@ -3,10 +3,7 @@
 
 use crate::harness::*;
 
-cases!(
-    descriptors, replaced;
-    version_sensitive: suspended, generated,
-);
+cases!(descriptors, replaced, generated; version_sensitive: suspended);
 
 const SUSPENDED: &str = r#"
 -- lib.py --

@@ -3,8 +3,11 @@
 use crate::harness::*;
 
 cases!(
-    found_by_metadata, without_init, in_circles, not_compiled;
-    version_sensitive: statements,
+    found_by_metadata,
+    without_init,
+    in_circles,
+    not_compiled,
+    statements
 );
 
 /// Walrus, comprehensions, class bodies that call, named tuples, conditions.

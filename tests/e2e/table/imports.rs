@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    shadowing, optional, packages, linked;
-    version_sensitive: closure,
-);
+cases!(shadowing, optional, packages, linked, closure);
 
 const CLOSURE: &str = r#"
 -- registry.py --

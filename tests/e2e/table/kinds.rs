@@ -3,8 +3,13 @@
 use crate::harness::*;
 
 cases!(
-    classes, outcomes, reruns, lent_to_doctests, lent_to_others;
-    version_sensitive: doctests, asynchronous,
+    classes,
+    outcomes,
+    reruns,
+    lent_to_doctests,
+    lent_to_others,
+    doctests,
+    asynchronous
 );
 
 fn classes() -> Case {

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(line_cache; version_sensitive: tracebacks, encodings);
+cases!(line_cache, tracebacks, encodings);
 
 /// A program with a function that fails.
 const FAILS: &str = r#"

@@ -3,8 +3,11 @@
 use crate::harness::*;
 
 cases!(
-    methods, members_by_other_names, imports_of_names, patched_otherwise;
-    version_sensitive: patched,
+    methods,
+    members_by_other_names,
+    imports_of_names,
+    patched_otherwise,
+    patched
 );
 
 const METHODS: &str = r#"

@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    plain_names, imports, typing;
-    version_sensitive: reflection,
-);
+cases!(plain_names, imports, typing, reflection);
 
 const PLAIN_NAMES: &str = r#"
 -- lib.py --

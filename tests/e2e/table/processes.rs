@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    untraced, filters, processes;
-    version_sensitive: scripts,
-);
+cases!(untraced, filters, processes, scripts);
 
 const SCRIPTS: &str = r#"
 -- script.py --

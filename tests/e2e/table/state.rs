@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    containers, at_import, of_classes;
-    version_sensitive: globals,
-);
+cases!(containers, at_import, of_classes, globals);
 
 /// Names of a module and attributes of a class that a test sets.
 fn globals() -> Case {

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(; version_sensitive: pools, threads);
+cases!(pools; version_sensitive: threads);
 
 /// Several processes that take work.
 fn pools() -> Case {

@@ -4,8 +4,17 @@
 use crate::harness::*;
 
 cases!(
-    spelled_only, read_of_nothing, kept_at_import, kept_by_a_test, of_instances, of_types, by_a_plug_in;
-    version_sensitive: read_in_tests, by_metaclass, by_dataclass, of_modules,
+    spelled_only,
+    read_of_nothing,
+    kept_at_import,
+    kept_by_a_test,
+    of_instances,
+    of_types,
+    by_a_plug_in,
+    read_in_tests,
+    by_metaclass,
+    by_dataclass,
+    of_modules
 );
 
 /// Code that spells the name of a reader, and reads nothing.

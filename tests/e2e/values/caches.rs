@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(at_import, by_tests, weak; version_sensitive: volatile);
+cases!(at_import, by_tests, weak, volatile);
 
 /// Caches that are filled at import: the body behind them does not run again.
 fn at_import() -> Case {

@@ -2,10 +2,7 @@
 
 use crate::harness::*;
 
-cases!(
-    members, library_bases, made, proxies;
-    version_sensitive: looked_up,
-);
+cases!(members, library_bases, made, proxies, looked_up);
 
 fn members() -> Case {
     Case::new(

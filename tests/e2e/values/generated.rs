@@ -3,7 +3,7 @@
 
 use crate::harness::*;
 
-cases!(generated, kept, templates, frames; version_sensitive: lines);
+cases!(generated, kept, templates, frames, lines);
 
 const CORE: &str = r#"
 -- core.py --

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(functions, defaults, computed_once; version_sensitive: statements);
+cases!(functions, defaults, computed_once, statements);
 
 /// The body of a function that only import-time code calls.
 fn functions() -> Case {

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(; version_sensitive: kinds);
+cases!(kinds);
 
 /// The test of it, how it is made from `seed()`, and what holds if that is 1.
 type Kind = (&'static str, &'static str, &'static str);

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(; version_sensitive: warnings);
+cases!(warnings);
 
 /// pytest keeps the warnings of collecting in a list, which nobody's tests read.
 fn warnings() -> Case {

@@ -58,6 +58,9 @@ class Difference:
             return () if self.name.startswith("*lib:") else (self.name.rpartition(".")[2],)
         if self.kind == "class":
             return (self.name.replace(":", ".").rpartition(".")[2],)
+        if self.kind == "marks":
+            # A file that marks its own tests spells the attribute.
+            return (self.key.rpartition(".")[0].rpartition(".")[2],)
         if self.kind in ("docs", "annotations"):
             # `f.__doc__`: those who spell `f` alone do not read it.
             return (self.key.rpartition(".")[2],)
@@ -85,9 +88,13 @@ def _said(text, why):
     return "%s has no value (%s)" % (text, why) if why else text + " differs"
 
 
-_KINDS = ("module", "class", "text", "docs", "annotations", "shape", "member", "global")
+_KINDS = ("module", "class", "text", "docs", "annotations", "marks", "shape", "member", "global")
 # Those that code gets at by a name.
 _NAMED = ("module", "class", "member", "global")
+
+
+# Cells of their own that functions have.
+_OF_FUNCTIONS = ("__doc__", "__annotations__", "pytestmark")
 
 
 def _kind(name, key):
@@ -98,6 +105,8 @@ def _kind(name, key):
         return "docs"
     if last == "__annotations__":
         return "annotations"
+    if last == "pytestmark" and last != key:
+        return "marks"
     if key == "":
         return "shape"
     return "member" if ":" in name else "global"
@@ -106,7 +115,7 @@ def _kind(name, key):
 def _is_of_new(key, before, after):
     """Whether a cell belongs to a function that only one of the two takings has."""
     owner, _, last = key.rpartition(".")
-    if last not in ("__doc__", "__annotations__"):
+    if last not in _OF_FUNCTIONS:
         return False
     here, there = (after, before) if key in after else (before, after)
     return owner in here and owner not in there
@@ -217,7 +226,7 @@ class Differences:
                 # Who reads an instance or a subclass of it reads another cell, too.
                 one.for_all = self.session.is_found_by_base(one.name)
                 continue
-            if one.kind in ("module", "text", "docs", "annotations", "shape") or one.path == "":
+            if one.kind not in ("class", "member", "global") or one.path == "":
                 continue
             if one.key in self.asked or one.key.startswith("pytest_"):
                 one.for_all = True
@@ -359,9 +368,16 @@ class Readings:
         for at, one in enumerate(found):
             for number in one.hashes:
                 self._by_hash.setdefault(number, []).append(at)
-            if one.path:
+            # How a test is marked matters to pytest, and to who spells the test.
+            if one.path and one.kind != "marks":
                 self._by_path.setdefault(one.path, []).append(at)
         self._hashes = frozenset(self._by_hash)
+        # Number of a path, and what differs there.
+        self._held = [
+            (number, self._by_path[path])
+            for number, path in enumerate(self.paths)
+            if path in self._by_path
+        ]
         # pytest asks the test's own file for much that this lacks.
         self._providers = {
             one.path: at
@@ -372,7 +388,7 @@ class Readings:
         for at, one in enumerate(found):
             every[one.kind].add(at)
         self._by_flag = {
-            "anything": set(range(len(found))),
+            "anything": set(range(len(found))) - every["marks"],
             "members": every["member"]
             | {at for at in every["shape"] if ":" in found[at].name}
             | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
@@ -394,25 +410,17 @@ class Readings:
         self._read_by_set = {}
         self._read_by_unit = {}
         self._reading = None
-        self._loose = self._find_loose()
-
-    def _find_loose(self):
-        """By set, what differs in modules that a test gets only if something hands them out:
-        pairs of that, and whether pytest's `request` may."""
-        found = {}
-        for number, units in self.index.loose().items():
-            for unit in units:
-                unit = self.units[unit]
-                paths = [self.paths[at] for at in unit["loose"]]
-                those = {at for path in paths for at in self._by_path.get(path, ())}
-                if those:
-                    found.setdefault(number, []).append((those, bool(unit.get("asks_runner"))))
-        return found
 
     def _of_loose(self, told, names):
+        """What differs in modules that a test gets only if something hands them out."""
         read = set()
-        for number in told.get("sets", ()) if self._loose else ():
-            for those, asks_runner in self._loose.get(number, ()):
+        for number in told.get("sets", ()) if self._by_path else ():
+            for paths, asks_runner in self.index.loose(number):
+                # Few differ, and a unit may lead to hundreds.
+                those = [at for path, at in self._held if path in paths]
+                if not those:
+                    continue
+                those = {one for at in those for one in at}
                 if asks_runner and "request" in names:
                     read |= those
                     continue
@@ -501,7 +509,7 @@ class Readings:
 
     def _reading_units(self):
         if self._reading is None:
-            held = [at for at, path in enumerate(self.paths) if path in self._by_path]
+            held = [number for number, _ in self._held]
             flags = [flag for flag, those in self._by_flag.items() if those]
             may = self.index.of(self._hashes, held, flags)
             self._reading = {unit for unit in may if self._unit(unit)}

@@ -183,9 +183,11 @@ class Left:
         if changed is None:
             self.give_up()
             return
-        for cell in changed:
-            # It changed with something else, or in a way that nobody watches.
-            pending.setdefault(cell, last)
+        # These changed with something else, or in a way that nobody watches.
+        unseen = [cell for cell in changed if cell not in pending]
+        if unseen:
+            self.agent.trace.write("unseen", last[1], [list(cell) for cell in unseen])
+        pending.update(dict.fromkeys(unseen, last))
         by_test = {}
         for cell, by in pending.items():
             by_test.setdefault(by, {})[cell] = self._cells.value(cell)

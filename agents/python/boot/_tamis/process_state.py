@@ -117,11 +117,12 @@ def _runner_or(hook):
 
 
 def _names_of_sys(agent):
-    """What somebody added to `sys`, its functions, and the kinds of its streams."""
+    """What somebody added to `sys`, its functions, and the kinds of its streams. What it keeps of the
+    last failure is pytest's."""
     found = {
         name: value
         for name, value in vars(sys).items()
-        if (name not in _OF_SYS or callable(value)) and not name.startswith("__")
+        if (name not in _OF_SYS or callable(value)) and not name.startswith(("__", "last_"))
     }
     for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
         found[name] = type(getattr(sys, name, None))

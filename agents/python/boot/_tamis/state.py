@@ -43,6 +43,8 @@ _DISPATCHERS = frozenset(
 # Of a class: what counts in another way, and what `copyreg` keeps of it.
 _IDLE = frozenset(
     ("__doc__", "__annotations__", "__annotate__", "__abstractmethods__", "__slotnames__")
+    # What unittest notes of the set-up of a class.
+    + ("tearDown_exceptions", "_classSetupFailed")
 )
 
 # The type of what is registered with an abstract class.

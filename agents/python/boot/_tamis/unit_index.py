@@ -41,14 +41,21 @@ class UnitIndex:
             self._annotating = self.sets_with(self.of((), (), ("annotations",)))
         return self._annotating
 
-    def loose(self):
-        """By set: its units that get modules only if something hands these out."""
+    def loose(self, number):
+        """Of each unit in a set that gets modules only if something hands these out: numbers of
+        their paths, and whether pytest's `request` may do so."""
         if self._loose is None:
-            units = {number for number, unit in enumerate(self.units) if unit.get("loose")}
-            sets = enumerate(self._sets) if units else ()
-            of_sets = ((at, units.intersection(one)) for at, one in sets)
-            self._loose = {at: those for at, those in of_sets if those}
-        return self._loose
+            units = {
+                at: (frozenset(unit["loose"]), bool(unit.get("asks_runner")))
+                for at, unit in enumerate(self.units)
+                if unit.get("loose")
+            }
+            self._loose = {}
+            for at, one in enumerate(self._sets) if units else ():
+                found = units.keys() & one
+                if found:
+                    self._loose[at] = [units[unit] for unit in found]
+        return self._loose.get(number, ())
 
     def _index(self):
         self._by_name, self._by_path, self._by_flag = {}, {}, {}

@@ -160,6 +160,7 @@ const DECLARATIONS: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn declarations() {
     check(DECLARATIONS);
 }

@@ -111,6 +111,7 @@ const TESTS: &[Row] = &[
 ];
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn tests() {
     check(TESTS);
 }

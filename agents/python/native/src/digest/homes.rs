@@ -55,6 +55,21 @@ pub unsafe fn is_described(function: Ref, layout: FunctionLayout, walk: &mut Wal
     ]
 }
 
+/// Whether a function stands where its module and qualified name say.
+pub unsafe fn is_at_home(function: Ref, walk: &mut Walk) -> bool {
+    let Some(layout) = walk.layouts.function else {
+        return false;
+    };
+    let text = |offset| unsafe {
+        let text = word(function, offset) as Ref;
+        is_text(text).then(|| text_of(text)).flatten()
+    };
+    let (Some(module), Some(name)) = (text(layout.module), text(layout.qualified_name)) else {
+        return false;
+    };
+    at_home(&module, &name, walk).is_some_and(|there| behind(there) == function)
+}
+
 /// What stands at a qualified name, on the way that `roots` goes.
 unsafe fn at_home(module: &[u8], qualified: &[u8], walk: &mut Walk) -> Option<Ref> {
     let (holder, name) = match qualified.iter().rposition(|byte| *byte == b'.') {

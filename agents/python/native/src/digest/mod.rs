@@ -187,8 +187,10 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     }
     if matches!(naming, Naming::Kept | Naming::Known) {
         let unwatched = base::unwatched(&mut taking.walk, naming == Naming::Known);
+        // Marks tell how tests run, not what they compute.
+        let is_mark = |cell: &Cell| matches!(cell.key, Key::Of(_, roots::OF_MARKS));
         let of_cell = |cell: &&Cell| match cell.target {
-            Target::Node(node) => unwatched[node as usize],
+            Target::Node(node) => unwatched[node as usize] && !is_mark(cell),
             Target::Plain(_) => false,
         };
         for cell in taking.cells.iter().filter(of_cell) {

@@ -51,6 +51,9 @@ pub fn is_member(name: &[u8]) -> bool {
     ) || is_of_test_framework(name)
 }
 
+/// The attribute of a function in which pytest keeps the marks of a test.
+pub const MARKS: &[u8] = b"pytestmark";
+
 /// Attributes of functions.
 pub fn is_of_function(name: &[u8]) -> bool {
     is_of_test_framework(name)

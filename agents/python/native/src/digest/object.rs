@@ -3,6 +3,7 @@
 
 use super::classes::{bound, entries, is_text};
 use super::graph::{Label, Why};
+use super::homes::is_at_home;
 use super::kinds::{Kind, Shape};
 use super::noise::{self, Taken};
 use super::walk::{Content, Walk, Work, scalar};
@@ -107,7 +108,15 @@ unsafe fn attributes(object: Ref, shape: &Shape, content: &mut Content) {
         if pair[0] < FIRST_ADDRESS {
             return content.fail(Why::Type((*object).kind));
         }
-        slot_or_attribute(shape, pair[0] as Ref, pair[1] as Ref, content);
+        let name = pair[0] as Ref;
+        // A cell of its own has these.
+        let are_marks = shape.kind == Kind::Function
+            && is_text(name)
+            && text_of(name).as_deref() == Some(noise::MARKS)
+            && is_at_home(object, content.walk);
+        if !are_marks {
+            slot_or_attribute(shape, name, pair[1] as Ref, content);
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::classes::{bound, dict_of, entries, is_class, is_module, is_text, module_name};
+use super::classes::{bound, dict_of, entries, find, is_class, is_module, is_text, module_name};
 use super::functions::{behind, is_annotated, made_doc};
 use super::hash::{Digest, Hasher};
+use super::homes::is_at_home;
 use super::kinds::Kind;
 use super::layout::{FunctionLayout, TYPE_BASES, TYPE_SUBCLASSES};
 use super::library::cache_entries;
@@ -121,6 +122,9 @@ pub unsafe fn parse_places(tuple: Ref) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
     }
     Some(places)
 }
+
+/// Of a test, the part of its key that tells the cell of its marks.
+pub const OF_MARKS: &str = ".pytestmark";
 
 #[derive(Clone, Copy)]
 pub enum Key {
@@ -442,6 +446,15 @@ impl Taking {
             self.add(number, Key::Of(key, ".__doc__"), target, 0);
         }
         self.annotations(number, key, function, layout);
+        let dict = _PyObject_GetDictPtr(function);
+        if !dict.is_null()
+            && !(*dict).is_null()
+            && let Some(marks) = find(*dict, noise::MARKS)
+            && is_at_home(function, &mut self.walk)
+        {
+            let target = self.walk.target(marks);
+            self.add(number, Key::Of(key, OF_MARKS), target, 0);
+        }
     }
 
     unsafe fn annotations(&mut self, number: usize, key: Ref, of: Ref, layout: FunctionLayout) {
