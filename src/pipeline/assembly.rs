@@ -8,7 +8,7 @@ use bstr::BString;
 use rustc_hash::FxHashMap;
 
 use super::audit::added_before;
-use super::compare::delta_to;
+use super::carried::Carried;
 use super::handed_on::HandedOn;
 use super::merge;
 use super::own::{Imported, ValuesOf};
@@ -20,15 +20,15 @@ use crate::count::{counted, verb};
 use crate::history::Delta;
 use crate::languages::Facts;
 use crate::matrix::{
-    Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Own, Reads, Row, RowFacts, Run, SetId,
-    TestId, Unit, UnitKind, UnitRef, What,
+    Fingerprint, GroupRef, Matrix, MatrixBuilder, Outcome, Own, Reads, Row, RowFacts, Run, TestId,
+    Unit, UnitRef, What,
 };
 use crate::observe::{Observations, ObservedRow, OwnUnits};
 use crate::select::Mode;
 
 /// Puts the rows of this run and the carried ones together.
 pub(super) struct Assembly<'a> {
-    project: &'a Project,
+    pub(super) project: &'a Project,
     pub(super) recording: &'a Recording<'a>,
     pub(super) tested: Tested<'a>,
     pub(super) collected: &'a Observations,
@@ -46,15 +46,16 @@ pub(super) struct Assembly<'a> {
     observed: Vec<(Fingerprint, Option<String>)>,
     /// By run of a matrix whose rows are carried: what changed since. `None`
     /// if that is not known.
-    since: FxHashMap<String, Option<Delta>>,
+    pub(super) since: FxHashMap<String, Option<Delta>>,
     /// By module: what its effects rely on.
-    reliance: FxHashMap<BString, Option<Vec<(Unit, Fingerprint)>>>,
+    pub(super) reliance: FxHashMap<BString, Option<Vec<(Unit, Fingerprint)>>>,
     /// By test, what audits add to its row, this run's included.
     audited: BTreeMap<String, BTreeSet<Unit>>,
     /// What is told of the build, part of the collection's row.
     build: Option<GroupRef>,
     /// By collected unit: what the builder knows it as; `None` if it is to be ignored.
     refs: Vec<Option<UnitRef>>,
+    pub(super) carried: Carried,
 }
 
 /// What the rows of tests share.
@@ -109,6 +110,7 @@ impl<'a> Assembly<'a> {
             audited,
             build: None,
             refs: Vec::new(),
+            carried: Carried::default(),
         })
     }
 
@@ -459,65 +461,6 @@ impl<'a> Assembly<'a> {
         };
         self.builder.row(facts, groups)?;
         Ok(true)
-    }
-
-    /// A set of a row that holds here; `None` if this run saw a unit of it to be different.
-    pub(super) fn carry_set(&mut self, from: &Matrix, set: SetId) -> Result<Option<GroupRef>> {
-        let Some(relied_on) = self.relied_on(from, set)? else {
-            return Ok(None);
-        };
-        let units = from.sets[set as usize].iter();
-        let units = units.map(|id| from.units[*id as usize].clone());
-        Ok(self.carry_units(units.chain(relied_on)))
-    }
-
-    /// What a set of a carried row relies on in modules that have changed
-    /// since, though their effects came to the same: with other imports, that
-    /// may be other units than those that the row has. `None` if it cannot be
-    /// told.
-    fn relied_on(&mut self, from: &Matrix, set: SetId) -> Result<Option<Vec<(Unit, Fingerprint)>>> {
-        let since = match self.since.get(&from.header.run) {
-            Some(known) => known,
-            None => {
-                let view = self.recording.before;
-                let delta = delta_to(self.project, &from.header, view);
-                self.since.entry(from.header.run.clone()).or_insert(delta)
-            }
-        };
-        let mut all = Vec::new();
-        for id in &from.sets[set as usize] {
-            let unit = &from.units[*id as usize].0;
-            let has_changed = since
-                .as_ref()
-                .is_none_or(|delta| delta.touches(unit.path()));
-            if unit.kind() != UnitKind::Effects || !has_changed {
-                continue;
-            }
-            let relied_on = match self.reliance.get(&unit.path) {
-                Some(known) => known,
-                None => {
-                    let relied_on = self.tested.facts.relied_on(unit.path())?;
-                    self.reliance.entry(unit.path.clone()).or_insert(relied_on)
-                }
-            };
-            match relied_on {
-                Some(units) => all.extend(units.iter().cloned()),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(all))
-    }
-
-    fn carry_units(
-        &mut self,
-        units: impl Iterator<Item = (Unit, Fingerprint)>,
-    ) -> Option<GroupRef> {
-        let mut known = Vec::new();
-        // What is told of a build is about that one.
-        for (unit, value) in units.filter(|(unit, _)| !unit.is_of_build()) {
-            known.push(self.builder.unit(unit, value).ok()?);
-        }
-        Some(self.builder.group(known))
     }
 
     pub(super) fn run(&self, run: &Run) -> u32 {

@@ -9,6 +9,7 @@ mod assembly;
 mod audit;
 mod baselines;
 mod brittle;
+mod carried;
 mod causes;
 mod close;
 mod compare;

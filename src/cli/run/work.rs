@@ -20,6 +20,7 @@ use crate::pipeline::{
 use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
 use crate::runners::emission::LATE;
+use crate::runners::file_of;
 use crate::runners::{Build, Built, Question};
 use crate::select::{Mode, Need, Part, Selection};
 
@@ -285,12 +286,15 @@ impl Work<'_> {
         // process.
         decision.selection.processes.is_one = self.runs_before > 0;
         if let Some(recorded) = self.after {
-            // What leaves it may be something else than the test in whose turn it was seen.
-            let leaver = recorded.anew.by_test.keys().next();
-            let test = leaver.cloned().unwrap_or_default();
-            for ran in recorded.outcomes.keys() {
-                let need = Need::LeavesTo { test: test.clone() };
-                decision.selection.bring(ran, need);
+            // It may be the end of a fixture that other tests of the file need.
+            for leaver in recorded.anew.by_test.keys() {
+                let file = file_of(leaver);
+                for ran in recorded.outcomes.keys() {
+                    if file_of(ran) == file {
+                        let test = leaver.clone();
+                        decision.selection.bring(ran, Need::LeavesTo { test });
+                    }
+                }
             }
             decision.anew = Some(recorded.anew.clone());
         }

@@ -365,6 +365,9 @@ class Cells:
             path, holder = self._holder(label)
             holder = holder and holder + "."
             for key, value in cells.items():
+                if isinstance(key, str) and key.endswith(".pytestmark"):
+                    # They tell how a test runs, and no other test meets them.
+                    continue
                 name = holder + (key.hex() if isinstance(key, bytes) else key or "")
                 found.setdefault(self._place(path, name), {})[name] = value
         return found
