@@ -14,6 +14,7 @@ use super::recording::Recording;
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Ties, Values};
 use crate::observe::Observations;
 use crate::runners::{Anew, Leaves};
+use crate::select::{Reason, Verdict};
 
 impl Anew {
     /// What the tests of a run left, but for what was looked at already. Nothing where no test
@@ -34,6 +35,13 @@ impl Anew {
             let name = format!("{}#{}", cell.path, cell.name);
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };
+        let known = decision.anew.clone().unwrap_or_default();
+        // Of these it was looked at, or they do what they did.
+        let is_known = |test: &str| {
+            let verdict = decision.selection.verdicts.get(test);
+            let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
+            known.by_test.contains_key(test) || is_brought
+        };
         // A row proves nothing about what was left when it was made by others.
         let mut anew = Anew::default();
         let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
@@ -48,11 +56,9 @@ impl Anew {
             {
                 let tests = matrix.tests().map(|(test, _)| test);
                 let record = Record::new(tests, ties, values);
-                anew.add(record.anew(collected, is_benign));
+                anew.add(record.anew(collected, is_known, is_benign));
             }
         }
-        let known = decision.anew.clone().unwrap_or_default();
-        anew.remove(&known);
         if !anew.by_test.is_empty() {
             anew.add(known);
         }
@@ -65,17 +71,6 @@ impl Anew {
             of_test.cells.extend(leaves.cells);
             of_test.made.extend(leaves.made);
         }
-    }
-
-    fn remove(&mut self, known: &Anew) {
-        for (test, leaves) in &mut self.by_test {
-            if let Some(known) = known.by_test.get(test) {
-                leaves.cells.retain(|cell| !known.cells.contains(cell));
-                leaves.made.retain(|one| !known.made.contains(one));
-            }
-        }
-        let is_something = |leaves: &Leaves| *leaves != Leaves::default();
-        self.by_test.retain(|_, leaves| is_something(leaves));
     }
 
     /// Why the row of a test proves nothing yet.
@@ -127,6 +122,11 @@ struct Record<'t> {
     places: BTreeMap<&'t str, Place>,
     /// Which test is the first that leaves a cell, and that makes something for others.
     cells: FxHashMap<(&'t str, &'t str), Place>,
+    /// The same of cells that tests make up, by names without digits: such names count how often
+    /// something ran, and in a part that is less often.
+    made_up: FxHashMap<(&'t str, String), Place>,
+    /// The cells that there are before any test.
+    imported: Imported<'t>,
     made: FxHashMap<&'t str, Place>,
     /// Of each test that leaves something the last of those after it with no other between them.
     /// The record says of that one what nobody saw this one leave.
@@ -136,14 +136,14 @@ struct Record<'t> {
 impl<'t> Record<'t> {
     /// `tests`: those that have places, in the order of these.
     fn new(tests: impl Iterator<Item = &'t str>, ties: &'t Ties, values: &'t Values) -> Record<'t> {
-        let imported = imported(values);
+        let imported = Imported::of(values);
         let is_restored = |cell: &LeftIn| {
-            let known = imported.get(&(&*cell.path, Cow::Borrowed(&*cell.name)));
-            cell.value.is_some() && known.copied() == cell.value.as_ref()
+            cell.value.is_some() && imported.value(&cell.path, &cell.name) == cell.value.as_ref()
         };
         let places = ties.places.iter().map(|place| 2 * Place::from(*place) + 1);
         let places: BTreeMap<&str, Place> = tests.zip(places).collect();
         let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
+        let mut made_up = FxHashMap::default();
         let mut leaving = Vec::new();
         for (test, cells) in &ties.left {
             // Tests that are gone leave nothing.
@@ -155,6 +155,12 @@ impl<'t> Record<'t> {
             for cell in cells.iter().filter(|cell| !is_restored(cell)) {
                 let known = of_cells.entry((&*cell.path, &*cell.name)).or_insert(place);
                 *known = place.min(*known);
+                if let Some(name) = without_digits(&cell.name)
+                    && !imported.contains(&(&cell.path, &cell.name))
+                {
+                    let known = made_up.entry((&*cell.path, name)).or_insert(place);
+                    *known = place.min(*known);
+                }
             }
             for one in ties.made.get(test).into_iter().flat_map(|made| names(made)) {
                 let known = of_made.entry(one).or_insert(place);
@@ -170,22 +176,29 @@ impl<'t> Record<'t> {
         Record {
             places,
             cells: of_cells,
+            made_up,
+            imported,
             made: of_made,
             told_with,
         }
     }
 
     /// What the tests that ran leave that no test of the record leaves by then.
-    fn anew(&self, collected: &Observations, is_benign: impl Fn(&LeftIn) -> bool) -> Anew {
+    fn anew(
+        &self,
+        collected: &Observations,
+        is_known: impl Fn(&str) -> bool,
+        is_benign: impl Fn(&LeftIn) -> bool,
+    ) -> Anew {
         let places = self.with_new(collected.order.as_deref().unwrap_or_default());
         let mut anew = Anew::default();
         for row in &collected.rows {
             let test = row.test.as_str();
-            let Some(place) = places.get(test) else {
+            let Some(place) = places.get(test).filter(|_| !is_known(test)) else {
                 continue;
             };
             let unseen = collected.unseen.get(test);
-            let is_new = |first: Option<&Place>, by: &Place| first.is_none_or(|first| first > by);
+            let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
             let cells = collected.left.get(test).into_iter().flatten();
             let cells = cells
                 .filter(|cell| !is_benign(cell))
@@ -195,11 +208,11 @@ impl<'t> Record<'t> {
                     true => self.told_with.get(place).unwrap_or(place),
                     false => place,
                 };
-                is_new(self.cells.get(&(&*cell.0, &*cell.1)), last)
+                is_new(self.first(cell), last)
             });
             let made = collected.made.get(test).map(String::as_str);
             let made = names(made.unwrap_or_default());
-            let made = made.filter(|one| is_new(self.made.get(one), place));
+            let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
             let leaves = Leaves {
                 cells: cells.collect(),
                 made: made.map(str::to_owned).collect(),
@@ -209,6 +222,18 @@ impl<'t> Record<'t> {
             }
         }
         anew
+    }
+
+    /// The place of the first test that leaves a cell.
+    fn first(&self, (path, name): &(String, String)) -> Option<Place> {
+        let by_name = self.cells.get(&(&**path, &**name)).copied();
+        by_name.or_else(|| match self.imported.contains(&(path, name)) {
+            true => None,
+            false => {
+                let key = (&**path, without_digits(name)?);
+                self.made_up.get(&key).copied()
+            }
+        })
     }
 
     /// The place of each test of `order` that has a known one after it, or is known.
@@ -223,26 +248,44 @@ impl<'t> Record<'t> {
     }
 }
 
-/// By path and name, the values of cells when all tests were found.
-fn imported(values: &Values) -> FxHashMap<(&str, Cow<'_, str>), &Fingerprint> {
-    let holders = values
-        .holders
-        .iter()
-        .filter(|holder| !holder.path.is_empty());
-    let cells = holders.flat_map(|holder| {
-        let class = holder.name.split_once(':').map(|(_, class)| class);
-        holder.cells.iter().filter_map(move |(key, value)| {
-            let CellValue::Is(value) = value else {
-                return None;
-            };
-            let name = match class {
-                Some(class) => Cow::Owned(format!("{class}.{key}")),
-                None => Cow::Borrowed(key.as_str()),
-            };
-            Some(((holder.path.as_str(), name), value))
-        })
-    });
-    cells.collect()
+/// By path and name, the cells when all tests were found; `None` if one had no value.
+struct Imported<'t>(FxHashMap<(&'t str, Cow<'t, str>), Option<&'t Fingerprint>>);
+
+impl<'t> Imported<'t> {
+    fn of(values: &'t Values) -> Imported<'t> {
+        let of_project = values.holders.iter();
+        let of_project = of_project.filter(|holder| !holder.path.is_empty());
+        let cells = of_project.flat_map(|holder| {
+            let class = holder.name.split_once(':').map(|(_, class)| class);
+            holder.cells.iter().map(move |(key, value)| {
+                let name = match class {
+                    Some(class) => Cow::Owned(format!("{class}.{key}")),
+                    None => Cow::Borrowed(key.as_str()),
+                };
+                let value = match value {
+                    CellValue::Is(value) => Some(value),
+                    CellValue::Opaque(_) => None,
+                };
+                ((holder.path.as_str(), name), value)
+            })
+        });
+        Imported(cells.collect())
+    }
+
+    fn value(&self, path: &str, name: &str) -> Option<&Fingerprint> {
+        *self.0.get(&(path, Cow::Borrowed(name)))?
+    }
+
+    fn contains(&self, (path, name): &(&str, &str)) -> bool {
+        self.0.contains_key(&(*path, Cow::Borrowed(*name)))
+    }
+}
+
+/// `None` if it has none.
+fn without_digits(name: &str) -> Option<String> {
+    let is_digit = |one: char| one.is_ascii_digit();
+    let is_numbered = name.contains(is_digit);
+    is_numbered.then(|| name.split(is_digit).collect())
 }
 
 /// The hashes in a text of [`Ties::made`].
@@ -321,7 +364,7 @@ mod tests {
             }
             let values = Values::default();
             let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values);
-            let found = record_of.anew(&collected, |_| false);
+            let found = record_of.anew(&collected, |_| false, |_| false);
             for (test, at, is_new) in &order {
                 let mut by = *at;
                 while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {

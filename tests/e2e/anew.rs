@@ -512,3 +512,42 @@ def test_v():
         }
     });
 }
+
+/// Names that count how often something ran are others in a part.
+#[test]
+fn names_that_count_are_nothing_new() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- lib.py --
+COUNT = [0]
+def fresh(kind):
+    COUNT[0] += 1
+    globals()["made_%s_%d" % (kind, COUNT[0])] = 1
+-- test_a.py --
+import lib
+def test_first():
+    lib.fresh("a")
+    lib.fresh("a")
+def test_edited():
+    lib.fresh("b")
+-- test_b.py --
+import lib
+def test_look():
+    assert isinstance(vars(lib), dict)
+"#;
+        let mut project = Project::new(python, files);
+        project.run();
+        let run = step(
+            &mut project,
+            &[("test_a.py", "fresh(\"b\")", "fresh(kind=\"b\")")],
+        );
+        assert!(run.outcomes.contains_key("test_a.py::test_edited"));
+        assert!(!run.stderr.contains("did not before"), "{}", run.stderr);
+        // Another kind is.
+        let run = step(
+            &mut project,
+            &[("test_a.py", "fresh(kind=\"b\")", "fresh(kind=\"c\")")],
+        );
+        assert!(run.stderr.contains("did not before"), "{}", run.stderr);
+    });
+}
