@@ -17,6 +17,7 @@ mod identity;
 mod import_code;
 mod kinds;
 mod libraries;
+mod marks;
 mod modules;
 mod names;
 mod process;
