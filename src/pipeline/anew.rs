@@ -137,9 +137,6 @@ impl<'t> Record<'t> {
     /// `tests`: those that have places, in the order of these.
     fn new(tests: impl Iterator<Item = &'t str>, ties: &'t Ties, values: &'t Values) -> Record<'t> {
         let imported = Imported::of(values);
-        let is_restored = |cell: &LeftIn| {
-            cell.value.is_some() && imported.value(&cell.path, &cell.name) == cell.value.as_ref()
-        };
         let places = ties.places.iter().map(|place| 2 * Place::from(*place) + 1);
         let places: BTreeMap<&str, Place> = tests.zip(places).collect();
         let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
@@ -152,7 +149,7 @@ impl<'t> Record<'t> {
             };
             leaving.push(place);
             // What was put back is not left.
-            for cell in cells.iter().filter(|cell| !is_restored(cell)) {
+            for cell in cells.iter().filter(|cell| !imported.is_as_before(cell)) {
                 let known = of_cells.entry((&*cell.path, &*cell.name)).or_insert(place);
                 *known = place.min(*known);
                 if let Some(name) = without_digits(&cell.name)
@@ -201,7 +198,7 @@ impl<'t> Record<'t> {
             let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
             let cells = collected.left.get(test).into_iter().flatten();
             let cells = cells
-                .filter(|cell| !is_benign(cell))
+                .filter(|cell| !is_benign(cell) && !self.imported.is_as_before(cell))
                 .map(|cell| (cell.path.clone(), cell.name.clone()));
             let cells = cells.filter(|cell| {
                 let last = match unseen.is_some_and(|unseen| unseen.contains(cell)) {
@@ -274,6 +271,11 @@ impl<'t> Imported<'t> {
 
     fn value(&self, path: &str, name: &str) -> Option<&Fingerprint> {
         *self.0.get(&(path, Cow::Borrowed(name)))?
+    }
+
+    /// Whether a cell has the value that it had then.
+    fn is_as_before(&self, cell: &LeftIn) -> bool {
+        cell.value.is_some() && self.value(&cell.path, &cell.name) == cell.value.as_ref()
     }
 
     fn contains(&self, (path, name): &(&str, &str)) -> bool {

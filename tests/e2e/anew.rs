@@ -551,3 +551,28 @@ def test_look():
         assert!(run.stderr.contains("did not before"), "{}", run.stderr);
     });
 }
+
+/// What an object computes for itself when it is used first is no other value.
+#[test]
+fn what_is_as_before_is_not_left() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- test_a.py --
+import pathlib
+HERE = pathlib.Path(__file__).parent / "data"
+def test_first():
+    assert str(HERE) and not HERE.is_file()
+def test_edited():
+    assert not HERE.is_dir()
+def test_last():
+    assert HERE.name == "data"
+"#;
+        let mut project = Project::new(python, files);
+        project.run();
+        let run = step(
+            &mut project,
+            &[("test_a.py", "HERE.is_dir()", "HERE.is_file()")],
+        );
+        assert_eq!(run.outcomes.len(), 1, "{}", run.stderr);
+    });
+}

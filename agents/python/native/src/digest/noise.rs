@@ -1,6 +1,8 @@
 //! What the import system and frameworks put on modules, classes, functions
 //! and instances: no state of the project.
 
+use crate::ffi::version;
+
 /// How the attributes of an instance are chosen.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Filter {
@@ -69,7 +71,9 @@ fn is_of_test_framework(name: &[u8]) -> bool {
 impl Filter {
     pub fn takes(self, name: &[u8]) -> Taken {
         match (self, name) {
-            (Filter::Path, b"_drv" | b"_root" | b"_parts" | b"_raw_paths") => Taken::Whole,
+            // From 3.12 on the rest is computed from these when it is asked for.
+            (Filter::Path, b"_raw_paths") => Taken::Whole,
+            (Filter::Path, b"_drv" | b"_root" | b"_parts") if version().1 < 12 => Taken::Whole,
             (Filter::Path, _) => Taken::Not,
             (Filter::Logger, b"_cache" | b"manager") => Taken::Not,
             (Filter::Logger, b"parent") => Taken::Named,
