@@ -32,6 +32,10 @@ impl Anew {
         }
         let benign = &project.config.benign_state.value;
         let is_benign = |cell: &LeftIn| {
+            // What a doctest shows last, and so the order of names.
+            if cell.path == "*builtins" && matches!(&*cell.name, "" | "_") {
+                return true;
+            }
             let name = format!("{}#{}", cell.path, cell.name);
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };

@@ -46,6 +46,10 @@ def test_values():
     assert getattr(Shape(), "".join(["si", "des"])) == 4
 
 
+def test_list():
+    assert len(inspect.getmembers(TestMarked)) > 2
+
+
 def test_marks():
     assert len(TestMarked.test_marked.pytestmark[0].args[1]) == 3
 "#,
@@ -54,17 +58,25 @@ def test_marks():
     .edit(
         "what is equal",
         [replace("lib.py", "return 1\n", "return 2 - 1\n")],
-        [
-            "test_members.py::TestMarked::test_marked[other]",
-            "test_members.py::test_marks",
-        ],
+        between(
+            [
+                "test_members.py::TestMarked::test_marked[other]",
+                "test_members.py::test_marks",
+            ],
+            // It spells the name of the test.
+            ["test_members.py::test_names"],
+        ),
     )
     .edit(
         "other parameters",
         [replace("lib.py", "return [1, 2]", "return [1, 2, 3][:2]")],
-        [
-            "test_members.py::TestMarked::test_marked[other]",
-            "test_members.py::test_marks",
-        ],
+        between(
+            [
+                "test_members.py::TestMarked::test_marked[other]",
+                "test_members.py::test_marks",
+            ],
+            // It spells the name of the test.
+            ["test_members.py::test_names"],
+        ),
     )
 }

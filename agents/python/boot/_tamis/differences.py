@@ -543,7 +543,8 @@ class Readings:
         for number in told.get("sets", ()):
             read |= self._of_set(number)
         read |= self._of_loose(told, names)
-        read |= self.by_names(names)
+        # The marks of the items were compared.
+        read |= self.by_names(names) - self._by_kind["marks"]
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
