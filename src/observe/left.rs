@@ -79,9 +79,12 @@ impl Closing<'_> {
         if self.left.is_none() && !self.is_one_process(trace) {
             return;
         }
+        let test_of = |scope: u64| {
+            let begin = trace.begins.iter().find(|begin| begin.scope == scope);
+            begin.map(|begin| format!("{prefix}{}", begin.test))
+        };
         for (scope, cells) in &taking.left {
-            let begin = trace.begins.iter().find(|begin| begin.scope == *scope);
-            let Some(begin) = begin else {
+            let Some(test) = test_of(*scope) else {
                 continue;
             };
             let cells: Option<Vec<LeftIn>> = cells.iter().map(|cell| self.left_in(cell)).collect();
@@ -96,16 +99,13 @@ impl Closing<'_> {
                     cell.is_unknown = false;
                 }
             }
-            let test = format!("{prefix}{}", begin.test);
             if let Some(made) = taking.made.get(scope) {
                 self.observed.made.insert(test.clone(), made.clone());
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
         for (scope, cells) in &taking.unseen {
-            let begin = trace.begins.iter().find(|begin| begin.scope == *scope);
-            if let Some(begin) = begin {
-                let test = format!("{prefix}{}", begin.test);
+            if let Some(test) = test_of(*scope) {
                 let cells = cells
                     .iter()
                     .filter_map(|(path, name)| Some((self.label(path)?, name.clone())));

@@ -9,6 +9,7 @@ PYTEST_DONT_REWRITE
 
 from . import agent as agent_module
 from .confirm import file_of, names_of
+from .turns import hashes_of
 
 
 def met(exclusion, collected):
@@ -38,13 +39,13 @@ def _sweep(exclusion, collected, meets):
         leaves = exclusion.anew.get(item.nodeid)
         if leaves is not None:
             cells.update(map(tuple, leaves["cells"]))
-            hashes.update(_hashes(leaves["made"]))
+            hashes.update(hashes_of(leaves["made"]))
         elif (cells or hashes) and exclusion.is_left_out(item.nodeid):
             why, more, made = meets(item, frozenset(cells), frozenset(hashes))
             if why is not None:
                 found[item.nodeid] = why
                 cells.update(more)
-                hashes.update(_hashes(made))
+                hashes.update(hashes_of(made))
     return found
 
 
@@ -78,8 +79,3 @@ class Meeting:
         left = ties.get("left", {}).get(test, ())
         made = ties.get("made", {}).get(test, "")
         return why, {(path, name) for path, name, _ in left}, filter(None, made.split(","))
-
-
-def _hashes(made):
-    """Scopes by what a record tells of them."""
-    return {int(one.rstrip("+"), 16) for one in made}

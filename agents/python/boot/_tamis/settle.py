@@ -17,7 +17,7 @@ cache filled or a module imported. And all of these must have been made in the t
 from .confirm import file_of, names_of
 from .left import UNKNOWN
 from .separated import separators
-from .turns import Turns
+from .turns import Turns, hashes_of
 
 
 class Settling:
@@ -44,7 +44,7 @@ class Settling:
         # `None` if a record does not tell by name what was made.
         self._turns = None
         if None not in made.values():
-            made = {test: _hashes(one) for test, one in made.items()}
+            made = {test: hashes_of(one) for test, one in made.items()}
             self._turns = Turns(plan, self.order, made)
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
@@ -134,7 +134,7 @@ class Settling:
         if now is None or then is None:
             self._is_all_moved = True
         else:
-            self._moved |= _hashes(now ^ then)
+            self._moved |= hashes_of(now ^ then)
 
     def _is_other(self, test):
         """It is not proven that `test` does what it did."""
@@ -245,10 +245,6 @@ def _made(text):
     if text is None or any(len(one.rstrip("+")) != 8 for one in made):
         return None
     return made
-
-
-def _hashes(made):
-    return frozenset(int(one.rstrip("+"), 16) for one in made)
 
 
 def begin(agent, plan, collected, kept, waiting):

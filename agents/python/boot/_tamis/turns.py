@@ -51,3 +51,8 @@ class Turns:
             for unit in self._plan.index.of((one,), (), ()):
                 by_unit.setdefault(unit, set()).update(places)
         return by_unit
+
+
+def hashes_of(made):
+    """The hashes of the names of what a record says was made or changed in a turn."""
+    return frozenset(int(one.rstrip("+"), 16) for one in made)

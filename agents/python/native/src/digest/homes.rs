@@ -1,6 +1,8 @@
 //! Which functions have cells of their own for documentation and annotations:
 //! those that stand where their module and qualified name say.
 
+use std::borrow::Cow;
+
 use super::classes::{dict_of, entries, is_class, is_text, module_name};
 use super::functions::{behind, made_doc};
 use super::hash::ByText;
@@ -18,14 +20,7 @@ pub type Homes = ByText<Option<Members>>;
 /// Whether cells have a function's documentation, and its annotations. Those
 /// that `functools.wraps` copied are the same objects.
 pub unsafe fn is_described(function: Ref, layout: FunctionLayout, walk: &mut Walk) -> [bool; 2] {
-    let text = |offset| unsafe {
-        let text = word(function, offset) as Ref;
-        is_text(text).then(|| text_of(text)).flatten()
-    };
-    let (Some(module), Some(name)) = (text(layout.module), text(layout.qualified_name)) else {
-        return [false; 2];
-    };
-    let Some(there) = at_home(&module, &name, walk) else {
+    let Some((module, there)) = home_of(function, layout, walk) else {
         return [false; 2];
     };
     let mut doc = 0;
@@ -60,14 +55,23 @@ pub unsafe fn is_at_home(function: Ref, walk: &mut Walk) -> bool {
     let Some(layout) = walk.layouts.function else {
         return false;
     };
+    let home = home_of(function, layout, walk);
+    home.is_some_and(|(_, there)| behind(there) == function)
+}
+
+/// The module of a function, and what stands at its qualified name there.
+unsafe fn home_of<'a>(
+    function: Ref,
+    layout: FunctionLayout,
+    walk: &mut Walk,
+) -> Option<(Cow<'a, [u8]>, Ref)> {
     let text = |offset| unsafe {
         let text = word(function, offset) as Ref;
         is_text(text).then(|| text_of(text)).flatten()
     };
-    let (Some(module), Some(name)) = (text(layout.module), text(layout.qualified_name)) else {
-        return false;
-    };
-    at_home(&module, &name, walk).is_some_and(|there| behind(there) == function)
+    let (module, name) = (text(layout.module)?, text(layout.qualified_name)?);
+    let there = at_home(&module, &name, walk)?;
+    Some((module, there))
 }
 
 /// What stands at a qualified name, on the way that `roots` goes.
