@@ -24,7 +24,6 @@ pub(crate) use go::{
     GoFunction, GoSource, is_part as is_part_of_go_package, is_test_file as is_go_test_file,
     trace as go_trace,
 };
-pub(crate) use python::TOLD;
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
 pub(crate) use python::names::model::{
@@ -33,11 +32,15 @@ pub(crate) use python::names::model::{
 };
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
-pub(crate) use reads::{Needed, UnitReads, read_by};
+pub(crate) use python::{KEYED, Keyed, TOLD};
+pub(crate) use reads::{Code, Needed, UnitReads, code_in, read_by};
 
 pub(crate) use way::{Origin, Step, Way, Whole};
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
+use bstr::BString;
 
 use crate::matrix::Unit;
 use crate::observe::Run;
@@ -98,6 +101,14 @@ pub(crate) trait Language: Sync {
         _units: &[&Unit],
     ) -> Result<Option<reads::Read>> {
         Ok(None)
+    }
+
+    /// The code of these sources that are the language's.
+    ///
+    /// # Errors
+    /// If a source cannot be read.
+    fn code_in(&self, _facts: &Facts<'_>, _paths: &BTreeSet<BString>) -> Result<Vec<Code>> {
+        Ok(Vec::new())
     }
 
     /// What it knows of one run.

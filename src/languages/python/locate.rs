@@ -29,6 +29,14 @@ impl ModuleUnits {
     }
 }
 
+impl ModuleUnits {
+    /// Whether a unit is the code of one function only.
+    pub(super) fn defines_once(&self, unit: &str) -> bool {
+        let spans = self.outline.spans.iter();
+        spans.filter(|span| *span.unit == *unit).count() == 1
+    }
+}
+
 /// Where the docstring of a function is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DocstringAt<'a> {

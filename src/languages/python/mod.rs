@@ -29,6 +29,7 @@ mod expr;
 mod facts;
 mod idle;
 mod imports;
+pub(crate) mod keyed;
 mod locate;
 pub(crate) mod module;
 pub(crate) mod modules;
@@ -44,6 +45,8 @@ pub(crate) mod way;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bstr::BString;
+
 use ruff_python_ast::{Mod, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
@@ -55,7 +58,7 @@ use self::names::widely;
 use self::run::Sources;
 use self::source::Source;
 use self::walk::Walker;
-use super::reads::{Needed, Read};
+use super::reads::{Code, Needed, Read};
 use super::{
     Analysis, Change, Closure, DIGEST_VERSION, Facts, Known, Language, ModuleUnits, Names, Value,
 };
@@ -109,6 +112,14 @@ impl Language for Python {
         reads::read_by(facts, modules, units).map(Some)
     }
 
+    fn code_in(
+        &self,
+        facts: &Facts<'_>,
+        paths: &BTreeSet<BString>,
+    ) -> Result<Vec<Code>, anyhow::Error> {
+        reads::code_in(facts, paths)
+    }
+
     fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>, anyhow::Error> {
         Ok(Box::new(Sources::of_run(run)?))
     }
@@ -116,6 +127,7 @@ impl Language for Python {
 
 pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
+pub(crate) use self::keyed::{KEYED, Keyed};
 
 /// The units of a Python file with this content.
 #[cfg(test)]

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::asked;
 use super::closure::NameClosure;
 use super::dynamic::Generated;
+use super::keyed::{KEYED, Keyed, is_entry, kind_of};
 use super::modules::ModuleIndex;
 use crate::languages::{
     Analysis, Facts, ModuleUnits, Place, StateReaders, Uses, name_hash, simple_name,
@@ -35,6 +36,8 @@ pub(super) struct Naming {
     wide: Vec<UnitIndex>,
     /// Code that may get at attributes, of whatever it has, by names that it does not spell.
     looking_up: Vec<UnitIndex>,
+    /// By path and cell, the units that stand for reads of an entry.
+    by_key: FxHashMap<(BString, String), Vec<UnitIndex>>,
     handed: Option<Handed>,
 }
 
@@ -143,6 +146,7 @@ fn passed_on_by(unit: &Unit, names: &NameClosure) -> Vec<ModuleIndex> {
             uses.map_or_else(Vec::new, |uses| passed_on(names, module, uses).collect())
         }
         What::Reached(name) if &**name == "*" => module.into_iter().collect(),
+        What::Reached(name) if name.starts_with(KEYED) => Vec::new(),
         What::Reached(name) => {
             let generated = names.modules.generated(Generated::of(name), module);
             generated.into_iter().collect()
@@ -163,6 +167,7 @@ impl Naming {
             handed: Handed::of(run, names),
             ..Naming::default()
         };
+        let by_key = naming.entries(run, ran);
         for at in ran.iter().copied() {
             let unit = run.table.get(at);
             let part = match &unit.what {
@@ -170,6 +175,7 @@ impl Naming {
                 What::Skeleton | What::Effects => None,
                 // Code that stands outside of functions: a lambda.
                 What::Binding(_) => None,
+                What::Reached(name) if name.starts_with(KEYED) => continue,
                 What::Reached(name) if &**name != "*" => {
                     naming.generated(at, Generated::of(name));
                     continue;
@@ -189,7 +195,11 @@ impl Naming {
                 continue;
             }
             match module.mentioned(part) {
-                Some(names) => naming.add(at, names.iter().copied()),
+                Some(names) => {
+                    let without = by_key.get(&at).map_or(&[][..], Vec::as_slice);
+                    let names = names.iter().filter(|name| !without.contains(name));
+                    naming.add(at, names.copied());
+                }
                 None => naming.wide.push(at),
             }
             if part.is_some() && module.is_dynamic(part) {
@@ -200,6 +210,39 @@ impl Naming {
             }
         }
         Ok(naming)
+    }
+
+    /// Takes in which entries of dictionaries were read. Returns hashes of the names of globals
+    /// that functions use by key only, by their units.
+    fn entries(
+        &mut self,
+        run: &Run<'_>,
+        ran: &BTreeSet<UnitIndex>,
+    ) -> FxHashMap<UnitIndex, Vec<u32>> {
+        let mut functions: FxHashMap<UnitIndex, Vec<u32>> = FxHashMap::default();
+        for at in ran.iter().copied() {
+            let unit = run.table.get(at);
+            let What::Reached(text) = &unit.what else {
+                continue;
+            };
+            match Keyed::of(text) {
+                None => {}
+                Some(Keyed::Function(function, global)) => {
+                    let code = Unit::at(unit.path.clone(), What::Code(function.into()));
+                    if let Some(code) = run.table.find(&code) {
+                        functions.entry(code).or_default().push(name_hash(global));
+                    }
+                }
+                Some(Keyed::Whole(global)) => self.add(at, [name_hash(global)].into_iter()),
+                Some(Keyed::Entry { cell, global }) => {
+                    for cell in BTreeSet::from([cell.to_owned(), kind_of(global)]) {
+                        let readers = self.by_key.entry((unit.path.clone(), cell));
+                        readers.or_default().push(at);
+                    }
+                }
+            }
+        }
+        functions
     }
 
     fn add(&mut self, unit: UnitIndex, names: impl Iterator<Item = u32>) {
@@ -223,6 +266,14 @@ impl Naming {
     /// skeleton defines it and so does not count.
     pub(super) fn units(&self, run: &Run<'_>, file: &BStr, name: &str) -> StateReaders {
         let (Place::Inside(owner) | Place::Outside(owner)) = run.facts.place(file);
+        if is_entry(name) {
+            // Who reads the whole dictionary reads another cell that changes with it.
+            let readers = self.by_key.get(&(owner, name.to_owned()));
+            return StateReaders {
+                units: readers.cloned().unwrap_or_default(),
+                ..StateReaders::default()
+            };
+        }
         let is_other = |at: &UnitIndex| {
             let unit = run.table.get(*at);
             // Whatever of the module is in the row: it ran when the module

@@ -10,9 +10,10 @@ use rustc_hash::FxHashMap;
 
 use super::asked;
 use super::dynamic;
+use super::keyed::{Keyed, kind_of, spelled};
 use super::modules::{Module, ModuleIndex, Modules};
 use super::names::is_builtin;
-use crate::languages::reads::{Needed, Read, UnitReads};
+use crate::languages::reads::{Code, Needed, Read, UnitReads};
 use crate::languages::{Analysis, Facts, ModuleUnits, Uses, name_hash};
 use crate::matrix::{Unit, What};
 
@@ -25,6 +26,29 @@ pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
         of: of.collect::<Result<_>>()?,
         asked: &asked::ASKED_OF_TEST_FILES,
     })
+}
+
+/// The code of these sources: of each function that no other one contains, and the rest.
+pub(super) fn code_in(facts: &Facts<'_>, paths: &BTreeSet<BString>) -> Result<Vec<Code>> {
+    let mut all = Vec::new();
+    for path in paths.iter().filter(|path| path.ends_with(b".py")) {
+        let analysis = facts.module(path.as_ref())?;
+        let rest = Unit::at(path.clone(), What::Skeleton);
+        if let Some(Analysis::Parsed(module)) = analysis.as_deref() {
+            let spans = module.outline.spans.iter().map(|span| Code {
+                unit: Unit::at(path.clone(), What::Code(span.unit.as_str().into())),
+                first: span.first,
+                last: span.last,
+            });
+            all.extend(spans);
+        }
+        all.push(Code {
+            unit: rest,
+            first: 0,
+            last: 0,
+        });
+    }
+    Ok(all)
 }
 
 /// The analysed source at a path; `None` if there is no such file.
@@ -81,7 +105,11 @@ impl<'a> Reading<'a> {
     /// What a unit reads; `None` if it is nothing of a source.
     fn unit(&mut self, unit: &Unit) -> Result<Option<UnitReads>> {
         if let What::Reached(name) = &unit.what {
-            return Ok(Some(self.reached(unit.path(), name)));
+            let by_key = Keyed::of(name).map(|keyed| by_key(unit.path(), keyed));
+            return Ok(Some(match by_key {
+                Some(reads) => reads,
+                None => self.reached(unit.path(), name),
+            }));
         }
         if !unit.kind().is_source() {
             return Ok(None);
@@ -278,6 +306,27 @@ impl<'a> Reading<'a> {
             all
         })
     }
+}
+
+/// What is read of dictionaries by key. What a function does not read, as it uses a global by
+/// key only, is left out of what it reads elsewhere.
+fn by_key(path: &BStr, keyed: Keyed<'_>) -> UnitReads {
+    let mut reads = UnitReads::default();
+    match keyed {
+        Keyed::Function(..) => {}
+        Keyed::Whole(global) => {
+            reads.loads = vec![name_hash(global)];
+            reads.file = path.to_owned();
+        }
+        Keyed::Entry { cell, global } => {
+            let path = path.to_string();
+            let hash = |cell: &str| name_hash(&spelled(&path, cell));
+            reads.names = vec![hash(cell), hash(&kind_of(global))];
+            reads.names.sort_unstable();
+            reads.names.dedup();
+        }
+    }
+    reads
 }
 
 /// What was found of one unit so far.

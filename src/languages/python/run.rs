@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::closure::{Closed, NameClosure};
 use super::facts::Reads;
+use super::keyed::{KEYED, Keyed};
 use super::locate::DocstringAt;
 use super::modules::{Module, ModuleIndex};
 use super::naming::Naming;
@@ -369,9 +370,20 @@ impl Closure for Sources {
                         path
                     }
                 };
-                let unit = run.intern(Unit::at(path, What::Reached(name.as_str().into())));
+                let text = match name.starts_with(KEYED) {
+                    true => {
+                        let source = source(run, path.as_bstr())?;
+                        let module = match source.as_deref() {
+                            Some(Analysis::Parsed(module)) => Some(&**module),
+                            _ => None,
+                        };
+                        Keyed::text(name, module)
+                    }
+                    false => Some(name.clone()),
+                };
+                let unit = text.map(|text| Unit::at(path, What::Reached(text.as_str().into())));
                 Ok(Some(Meaning {
-                    units: vec![unit],
+                    units: unit.map(|unit| run.intern(unit)).into_iter().collect(),
                     module: None,
                 }))
             }

@@ -211,6 +211,7 @@ impl World {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn what_is_followed_without_a_name_is_followed() {
     if !has_compiler() {
         return;

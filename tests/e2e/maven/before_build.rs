@@ -302,6 +302,7 @@ fn what_sources_do_not_tell_runs_everything() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn modules_see_one_another() {
     if !has_maven() {
         return;

@@ -76,6 +76,7 @@ fn an_unchanged_suite_costs_no_order() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn after_an_edit_only_changed_tests_are_searched() {
     with_state(|mut project| {
         project.run();

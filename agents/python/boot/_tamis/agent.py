@@ -36,9 +36,13 @@ class Agent:
         self.start_environment = _start_environment(boot)
         self.hidden_environment = {}
         self.collector = None
+        self.keys = None
         self._units = {}
         self._scope_count = 1
         self.dirty = []
+        # Number of code -> its path, line and name; and whether scopes shall keep these numbers.
+        self.code_places = {}
+        self.keeps_code = False
         self.module_scopes = {}
         # First parts of their names.
         self.module_tops = set()
@@ -142,7 +146,7 @@ class Agent:
         if self.spec_lookups:
             self.settle_lookups(self)
         if self.collector is not None:
-            if self.top.kind == "test" and not self.trace.through:
+            if self.top.kind == "test" and not self.trace.through and not self.keeps_code:
                 # Most of a trace's content takes this short way.
                 units = self.collector.swap_text()
                 if units:
@@ -190,6 +194,10 @@ class Agent:
         path here."""
         known = {number: key[:2] for key, number in list(self._units.items())}
         return [known.get(number, ("code", None)) for number in numbers]
+
+    def absolute(self, path):
+        """The opposite of `relative`."""
+        return path if path[:1] in "/*" else "%s/%s" % (self.root, path)
 
     def relative(self, path):
         """An absolute path as units have it: relative in the repository, the same in every
@@ -280,8 +288,9 @@ class Agent:
         """Write what the scopes gained since the last time to the trace."""
         with self.lock:
             if self.collector is not None:
-                for definition in self.collector.definitions():
-                    self.trace.write_definition(*definition)
+                for number, *place in self.collector.definitions():
+                    self.code_places[number] = place
+                    self.trace.write_definition(number, *place)
             if self.dirty:
                 dirty = self.dirty[:]
                 del self.dirty[:]
@@ -413,7 +422,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import left, reached, references, state, values
+    from . import keys, left, reached, references, state, values
 
     current = agent
     try:
@@ -421,6 +430,7 @@ def start(trace_directory):
         agent.collector = collector.choose(agent)
         if isinstance(agent.collector, collector.Native):
             agent.trace.append = agent.collector.native.append
+        keys.install(agent)
         dists.install(agent)
         reached.install(agent)
         files.install(agent)

@@ -49,6 +49,9 @@ class Difference:
         """By which names code reads it."""
         self.names = self._spelled()
         self.hashes = {name_hash(name) for name in self.names}
+        if self.kind == "entry":
+            # Code that asks for it by key tells the collector.
+            self.hashes.add(name_hash("%s#%s" % (self.path, self.key)))
         if self.kind == "global" and self.key == _PROVIDER:
             self.hashes.add(name_hash("%s:%s" % (self.path, _PROVIDER)))
 
@@ -64,7 +67,7 @@ class Difference:
         if self.kind in ("docs", "annotations"):
             # `f.__doc__`: those who spell `f` alone do not read it.
             return (self.key.rpartition(".")[2],)
-        if self.kind in ("shape", "text"):
+        if self.kind in ("shape", "text", "entry"):
             return ()
         return (self.key,)
 
@@ -80,7 +83,8 @@ class Difference:
         elif self.kind == "shape":
             text = "order of names in %s" % self.name
         else:
-            text = "%s.%s" % (self.name.replace(":", "."), self.key)
+            key = self.key.replace("\\x2e", ".") if self.kind == "entry" else self.key
+            text = "%s.%s" % (self.name.replace(":", "."), key)
         return _said(text, self.why)
 
 
@@ -88,7 +92,8 @@ def _said(text, why):
     return "%s has no value (%s)" % (text, why) if why else text + " differs"
 
 
-_KINDS = ("module", "class", "text", "docs", "annotations", "marks", "shape", "member", "global")
+# The last one is what stands at a key of a global dictionary.
+_KINDS = tuple("module class text docs annotations marks shape member global entry".split())
 # Those that code gets at by a name.
 _NAMED = ("module", "class", "member", "global")
 
@@ -109,6 +114,8 @@ def _kind(name, key):
         return "marks"
     if key == "":
         return "shape"
+    if key.endswith(("]", "]?")) and ":" not in name:
+        return "entry"
     return "member" if ":" in name else "global"
 
 
@@ -133,6 +140,8 @@ class Differences:
         # Test ids whose items differ.
         self.items = set()
         self.found = []
+        # Of those that tests have left: for each of `found` its path and name.
+        self.cells = []
 
     @classmethod
     def of_import(cls, recorded, session, asked):
@@ -150,12 +159,13 @@ class Differences:
             if name.startswith("environ["):
                 found.everywhere.append("the environment variable %s differs" % name[8:-1])
                 continue
+            if path[:1] == "*" and path != MODULES:
+                found.everywhere.append("%s %s differs" % (path[1:], name))
+                continue
+            found.cells.append((path, name))
             if path == MODULES:
                 # Who asks for a module spells its name; who goes through all, `modules`.
                 found.found.append(Difference("sys", name.rpartition(".")[2] or "modules", ""))
-                continue
-            if path[:1] == "*":
-                found.everywhere.append("%s %s differs" % (path[1:], name))
                 continue
             module = session.module_at(path)
             is_library = module is None and session.is_library(path)
@@ -326,9 +336,10 @@ class Plan:
 
     def needs_one(self, part, hashes):
         """Whether `part` of a test needs one of the scopes whose names have these hashes."""
-        return any(not self._sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
+        return any(not self.sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
 
-    def _sets_that_need(self, scope):
+    def sets_that_need(self, scope):
+        """The numbers of the sets with a unit that needs the scope whose name has this hash."""
         if scope not in self._needing:
             self._needing[scope] = self.index.sets_with(self.index.of((scope,), (), ()))
         return self._needing[scope]
@@ -521,6 +532,13 @@ class Readings:
             read = self._read_by_unit[number] = self._of_unit(self.units[number])
         return read
 
+    def of_unit(self, unit):
+        """What a unit reads, wherever it runs."""
+        read = self._of_unit(unit)
+        for at in unit.get("loose", ()):
+            read.update(self._by_path.get(self.paths[at], ()))
+        return read | self._by_annotations() if unit.get("annotations") else read
+
     def by_names(self, names):
         """The differences that are read by one of these names."""
         found = set()
@@ -548,7 +566,7 @@ class Readings:
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
-        read = self._needed(read, needed)
+        read = self.in_modules(read, needed)
         for path, those in self._for_all.items():
             if path in needed:
                 read |= those
@@ -558,10 +576,10 @@ class Readings:
                 read.update(self._by_path[path])
         # What annotations mean costs much to find out, and few tests read any.
         if not read and self._reads_annotations(told):
-            read = self._needed(self._by_annotations(), needed)
+            read = self.in_modules(self._by_annotations(), needed)
         return read
 
-    def _needed(self, read, needed):
+    def in_modules(self, read, needed):
         """Those of `read` that are in modules which the test needs."""
         found = self.differences.found
         return {at for at in read if found[at].path in needed or at in self._counts_everywhere}

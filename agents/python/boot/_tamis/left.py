@@ -76,8 +76,12 @@ class Left:
         self._shared = set()
         self._changed = set()
         self.made = {}
-        # Scopes whose names their units tell.
-        self._named = set()
+        # Of scopes whose names their units tell, by number: the hashes of these.
+        self._named = {}
+        # Told that a test has ended; if that may have met another state than in a run of everything,
+        # it answers with the cells that the test leaves in the record. Those tests.
+        self.on_end = None
+        self._unmet = set()
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
         # The first test, and the last that left something if values are still to be taken.
@@ -106,10 +110,11 @@ class Left:
         self._name(scope)
 
     def _name(self, scope):
-        if scope not in self._named:
-            self._named.add(scope)
+        if scope.number not in self._named:
+            name = self._name_of(scope)
+            self._named[scope.number] = name_hash(name)
             # So a plan tells who needs it.
-            self.agent.note("reached", "", "?" + self._name_of(scope), scope)
+            self.agent.note("reached", "", "?" + name, scope)
 
     @guard
     def begin(self, tests):
@@ -127,8 +132,16 @@ class Left:
         is_worker = hasattr(session.config, "workerinput")
         return session.is_whole or session.order is not None and not is_worker
 
-    def turn_ended(self, test, scope):
+    def turn_ended(self, item, scope):
         """Take in what changed since the last turn ended."""
+        test = item.nodeid
+        if self.on_end is not None:
+            # What was seen of it has its numbers now.
+            self.agent.tell()
+            cells = self.on_end(item, scope, self._shared, self._named)
+            if cells is not None:
+                self._unmet.add(test)
+                self._tell((test, scope.number), dict.fromkeys(cells))
         changed = self.agent.state.changes()
         made = self._hashes_of_turn()
         # Else nobody knows.
@@ -159,13 +172,13 @@ class Left:
             self.flush()
 
     def _hashes_of_turn(self):
-        """What was made in this turn, whenever that is; with a `+` what was changed. Empty if there
-        is none."""
+        """What was made in this turn, whenever that is; with a `+` what was changed, and with a `-`
+        what ended. Empty if there is none."""
         shared = self._shared
-        if not self.agent.session.is_whole:
+        if self.on_end is not None or not self.agent.session.is_whole:
             # In a part, fixtures end with the last test that runs, whichever that is.
             shared = [one for one in shared if one.extra != TEAR_DOWN]
-        names = {(self._name_of(one), "") for one in shared}
+        names = {(self._name_of(one), "-" if one.extra == TEAR_DOWN else "") for one in shared}
         names.update((self._name_of(one), "+") for one in self._changed)
         self._shared, self._changed = set(), set()
         return ",".join(sorted("%08x%s" % (name_hash(name), mark) for name, mark in names))
@@ -226,6 +239,8 @@ class Left:
 
     def _tell(self, by, values):
         test, scope = by
+        if test in self._unmet:
+            values = dict.fromkeys(values, UNKNOWN)
         told = [[path, name, value] for (path, name), value in values.items()]
         self.agent.trace.write("left", scope, told)
         if self.listener is not None:
@@ -246,6 +261,7 @@ class Cells:
         self.agent = agent
         from . import libraries
 
+        self._keys = agent.keys
         modules = agent.values.modules.items()
         # Path -> module.
         self._roots = {scope.name: one for scope, one in modules if one is not None}
@@ -262,8 +278,7 @@ class Cells:
         self._there = self._modules()
         # What the names of objects rest on shall stay where it is.
         self._kept = self._others()
-        native = agent.collector.native
-        taken = native.cells(self._all() + self._kept, self._prefixes, _KEPT)
+        taken = self._take(self._all() + self._kept, _KEPT)
         often = _unwatched(taken)
         for path, holder in map(self._holder, taken):
             self._classes.setdefault(path, set()).add(holder)
@@ -277,7 +292,8 @@ class Cells:
     def value(self, cell):
         """A text; `None` if the cell has none, or it cannot be told."""
         path, name = _held_by(cell)
-        if path not in _OF_ALL and path not in self._there:
+        is_module = path not in _OF_ALL
+        if is_module and (path not in self._there or self._keys.has_lost(path, name)):
             # A module that tests imported, or one outside the project.
             return None
         value = self._values.get(self._place(path, name), {}).get(name, b"")
@@ -297,10 +313,9 @@ class Cells:
         roots = None if self.is_unwatched or there != self._there else self._some()
         is_all = roots is None
         self.is_unwatched, self._there = False, there
-        native = self.agent.collector.native
         roots = self._all() if is_all else roots
         late = tuple(sorted(filter(None, self.late)))
-        taken = native.cells(roots + self._others(), self._prefixes, _KNOWN, late)
+        taken = self._take(roots + self._others(), _KNOWN, late)
         often = _unwatched(taken)
         found = self._by_place(taken)
         self._seen += sum(map(len, found.values()))
@@ -320,6 +335,10 @@ class Cells:
         self._asked = self._always.union(self._by_place(often))
         return differing
 
+    def _take(self, roots, naming, late=()):
+        taken = self.agent.collector.native.cells(roots, self._prefixes, naming, late)
+        return self._keys.named(taken)
+
     # -- roots --------------------------------------------------------------
 
     def _modules(self):
@@ -327,7 +346,8 @@ class Cells:
         return {path: one for path, one in sorted(self._roots.items()) if _is_there(one)}
 
     def _all(self):
-        return tuple((self.agent.relative(path), module) for path, module in self._there.items())
+        modules = tuple((self.agent.relative(path), one) for path, one in self._there.items())
+        return modules + self._keys.roots(self._there, self.agent.relative)
 
     def _some(self):
         """Those of the places that are asked for; `None` if a class is not there any more."""
@@ -346,7 +366,8 @@ class Cells:
                 if not is_a(found, type):
                     return None
             roots.append((label, found, tuple(those)))
-        return tuple(roots)
+        # What is new has a name by its place in the whole dictionary.
+        return tuple(roots) + self._keys.roots(self._there, self.agent.relative, self._asked)
 
     def _others(self):
         from . import process_state
@@ -386,6 +407,9 @@ class Cells:
         if name.endswith((".__subclasses__", "._abc_impl")):
             return path, "", _BELOW
         classes = self._classes.get(path, ())
+        if name.endswith("]?"):
+            # An entry, and whether it is there.
+            name = name[:-1]
         holder, key = "", name
         while True:
             first, _, rest = key.partition(".")

@@ -24,6 +24,7 @@ from .watch import is_a, member_at
 EVENTS = (
     "exec",
     "compile",
+    "code.__new__",
     "function.__new__",
     "object.__setattr__",
     "marshal.dumps",
@@ -253,6 +254,9 @@ class Reached:
         spaces = []
         if event == "pickle.find_class":
             self._unpickled(*arguments, frame)
+            return
+        if event == "code.__new__":
+            self.agent.keys.made_code(*arguments[1:3])
             return
         if event == "marshal.dumps":
             self._marshalled(arguments[0], frame)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
-from .watch import Watch, attributes, is_a, is_unchanging, member_at
+from .watch import Watch, attributes, held_weakly, is_a, is_unchanging, member_at
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
@@ -131,7 +131,8 @@ class State:
         path = self.agent.paths.absolute(path)
         # A test may look whether a module that it has made goes away.
         passes = self.agent.paths.place(path) == OUTSIDE
-        self.modules[id(module)] = _held_weakly(module) if passes else module
+        self.modules[id(module)] = held_weakly(module) if passes else module
+        self.agent.keys.module_ran(module, path)
         self._add(module, ("module", path))
         for name, value in list(vars(module).items()):
             self._walk_global(module.__name__, path, name, value)
@@ -203,7 +204,7 @@ class State:
             index = self.native.watch_add(value, weak)
             if index is not None:
                 if index not in self._objects:
-                    self._objects[index] = _held_weakly(value) if weak else value
+                    self._objects[index] = held_weakly(value) if weak else value
                 return index
             if not weak:
                 return None
@@ -263,7 +264,7 @@ class State:
         parts = self._held(value, index)
         if self._is_unnamed(type(value)):
             parts.append(type(value))
-        return [(part, index) for part in parts]
+        return [(part, index) for part in parts] + self.agent.keys.entries(value)
 
     def _visit_class(self, kind, parent):
         """A class to which no name leads has its state like an instance: one that a function made.
@@ -458,6 +459,11 @@ class State:
             elif not isinstance(value, (types.ModuleType, type)):
                 for part in self._gained(value, index):
                     self._walk(part, index)
+                if self.agent.keys.of(value):
+                    keys = self._keys(index) or None
+                    reported.update(self.agent.keys.changed(value, keys))
+                    for part, root in self.agent.keys.entries(value, keys):
+                        self._walk(part, root)
         for root in reported:
             self._report(root, scopes, is_timed)
 
@@ -495,6 +501,7 @@ class State:
                 # The import system binds a submodule in its package.
                 continue
             reported.add(("name", path, key))
+            reported.update(self.agent.keys.rebound(path, key, value))
             self._walk_global(module.__name__, path, key, value)
 
     def _keys(self, index, holder=None):
@@ -536,13 +543,6 @@ def _registry(function, parent):
         return ()
     names = zip(register.__code__.co_freevars, register.__closure__ or ())
     return [(cell.cell_contents, parent) for name, cell in names if name == "registry"]
-
-
-def _held_weakly(value):
-    try:
-        return weakref.ref(value)
-    except TypeError:
-        return value
 
 
 def _held(value):

@@ -189,13 +189,18 @@ class Values:
     def _taken(self, items):
         from . import libraries
 
-        native = self.agent.collector.native
+        native, keys = self.agent.collector.native, self.agent.keys
         places = libraries.places(self.agent)
         roots, own = self._roots(items)
-        first = native.cells(roots, places)
+        labels = {path: label for label, (_, path) in own.items() if path}
+        modules = {scope.name: module for scope, module in self.modules.items()}
+        roots += keys.roots(modules, labels.get)
+        first = keys.named(native.cells(roots, places))
         # Where the same object differs a moment later, nobody can say what it holds.
-        second = native.cells(
-            tuple(root for root in roots if not root[0].startswith("*lib:")), places
+        second = keys.named(
+            native.cells(
+                tuple(root for root in roots if not root[0].startswith("*lib:")), places
+            )
         )
         found = self._libraries(first)
         for label, cells in first.items():

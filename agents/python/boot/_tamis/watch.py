@@ -111,6 +111,14 @@ class Watch:
         self._objects, self._states, self._indexes = [], [], {}
 
 
+def held_weakly(value):
+    """A weak reference to what can have one."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
+
+
 def _held(value, forget):
     """A weak reference if possible: the program must not notice that the object is watched."""
     try:

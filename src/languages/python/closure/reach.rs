@@ -11,6 +11,7 @@ use bstr::BStr;
 
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{Generated, reads_annotations, reads_docstrings};
+use crate::languages::python::keyed::KEYED;
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{Part, Uses, annotated, name_hash};
 use crate::matrix::{Unit, UnitKind, What};
@@ -162,6 +163,10 @@ impl NameClosure {
         let module = self.by_path.get(path).copied();
         if name == "*" {
             reach.taken.extend(module);
+            return;
+        }
+        if name.starts_with(KEYED) {
+            // It spells that, too.
             return;
         }
         let spelled = Generated::of(name);
