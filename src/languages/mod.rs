@@ -32,7 +32,7 @@ pub(crate) use python::names::model::{
 };
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
-pub(crate) use python::{KEYED, Keyed, TOLD};
+pub(crate) use python::{KEYED, Keyed, TOLD, is_entry, shown as shown_cell};
 pub(crate) use reads::{Code, Needed, UnitReads, code_in, read_by};
 
 pub(crate) use way::{Origin, Step, Way, Whole};

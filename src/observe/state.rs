@@ -11,7 +11,7 @@ use super::graph::{NodeId, SESSION};
 use super::rows::{Changed, Closing};
 use super::run::Run;
 use super::units::UnitIndex;
-use crate::languages::{Place, StateReaders};
+use crate::languages::{Place, StateReaders, shown_cell};
 use crate::pattern::Pattern;
 
 /// Index into [`Ties::chains`].
@@ -89,7 +89,7 @@ impl Closing<'_> {
         let mut by_value = Vec::new();
         for (is_by_code, (file, name), changers) in by_name {
             let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());
-            let name_of_cell = format!("{path}#{name}");
+            let name_of_cell = format!("{path}#{}", shown_cell(&name));
             if benign
                 .iter()
                 .any(|one| one.matches(name_of_cell.as_bytes()))

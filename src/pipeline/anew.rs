@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::project::Project;
 use super::recording::Recording;
+use crate::languages::is_entry;
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Ties, Values};
 use crate::observe::Observations;
 use crate::runners::{Anew, Leaves};
@@ -133,6 +134,10 @@ struct Record<'t> {
     /// The cells that there are before any test.
     imported: Imported<'t>,
     made: FxHashMap<&'t str, Place>,
+    /// Entries of dictionaries: by whom each is left, in order, and with what value. A dictionary that
+    /// many tests fill is nobody's business as a whole, so who starts to change an entry must be
+    /// found out even if others did so before.
+    entries: FxHashMap<(&'t str, &'t str), Vec<(Place, &'t LeftIn)>>,
     /// Of each test that leaves something the last of those after it with no other between them.
     /// The record says of that one what nobody saw this one leave.
     told_with: BTreeMap<Place, Place>,
@@ -146,6 +151,7 @@ impl<'t> Record<'t> {
         let places: BTreeMap<&str, Place> = tests.zip(places).collect();
         let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
         let mut made_up = FxHashMap::default();
+        let mut entries: FxHashMap<_, Vec<_>> = FxHashMap::default();
         let mut leaving = Vec::new();
         for (test, cells) in &ties.left {
             // Tests that are gone leave nothing.
@@ -153,6 +159,10 @@ impl<'t> Record<'t> {
                 continue;
             };
             leaving.push(place);
+            for cell in cells.iter().filter(|cell| is_entry(&cell.name)) {
+                let of_cell = entries.entry((&*cell.path, &*cell.name)).or_default();
+                of_cell.push((place, cell));
+            }
             // What was put back is not left.
             for cell in cells.iter().filter(|cell| !imported.is_as_before(cell)) {
                 let known = of_cells.entry((&*cell.path, &*cell.name)).or_insert(place);
@@ -170,6 +180,9 @@ impl<'t> Record<'t> {
             }
         }
         leaving.sort_unstable();
+        for of_cell in entries.values_mut() {
+            of_cell.sort_unstable_by_key(|(place, _)| *place);
+        }
         let mut told_with = BTreeMap::new();
         for place in leaving.into_iter().rev() {
             let last = told_with.get(&(place + 2)).copied().unwrap_or(place);
@@ -181,6 +194,7 @@ impl<'t> Record<'t> {
             made_up,
             imported,
             made: of_made,
+            entries,
             told_with,
         }
     }
@@ -202,19 +216,24 @@ impl<'t> Record<'t> {
             let unseen = collected.unseen.get(test);
             let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
             let cells = collected.left.get(test).into_iter().flatten();
-            let cells = cells
-                .filter(|cell| !is_benign(cell) && !self.imported.is_as_before(cell))
-                .map(|cell| (cell.path.clone(), cell.name.clone()));
             let cells = cells.filter(|cell| {
-                let last = match unseen.is_some_and(|unseen| unseen.contains(cell)) {
+                let key = (cell.path.clone(), cell.name.clone());
+                let last = match unseen.is_some_and(|unseen| unseen.contains(&key)) {
                     true => self.told_with.get(place).unwrap_or(place),
                     false => place,
                 };
-                let first = self.first(cell);
+                if is_benign(cell) {
+                    return false;
+                }
+                if is_entry(&cell.name) {
+                    return self.is_other_entry(cell, *place, *last);
+                }
+                let first = self.first(&key);
                 // Classes that tests make and drop go when the collector comes, be it later.
-                let is_passing = cell.1.ends_with(".__subclasses__") && first.is_some();
-                is_new(first, last) && !is_passing
+                let is_passing = cell.name.ends_with(".__subclasses__") && first.is_some();
+                is_new(first, last) && !is_passing && !self.imported.is_as_before(cell)
             });
+            let cells = cells.map(|cell| (cell.path.clone(), cell.name.clone()));
             let made = collected.made.get(test).map(String::as_str);
             let made = names(made.unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
@@ -227,6 +246,19 @@ impl<'t> Record<'t> {
             }
         }
         anew
+    }
+
+    /// Whether an entry is left with this value by tests at `place` up to `last` that do not leave
+    /// it in the record, where it has another value at that time.
+    fn is_other_entry(&self, cell: &LeftIn, place: Place, last: Place) -> bool {
+        let known = self.entries.get(&(&*cell.path, &*cell.name));
+        let known = known.map_or(&[][..], Vec::as_slice);
+        let until = known.partition_point(|(at, _)| *at <= last);
+        match known[..until].last() {
+            Some((at, _)) if *at >= place => false,
+            Some((_, then)) => cell.value.is_none() || cell.value != then.value,
+            None => !self.imported.is_as_before(cell),
+        }
     }
 
     /// The place of the first test that leaves a cell.
@@ -392,6 +424,50 @@ mod tests {
                     .collect();
                 let known = found.by_test.get(test).map(|leaves| leaves.cells.clone());
                 prop_assert_eq!(known.unwrap_or_default(), cells, "{}", test);
+            }
+        }
+
+        /// An entry counts by its value: against the state that the record has at that place.
+        #[test]
+        fn which_entries_are_left_anew(record in prop::collection::vec(0..4u8, 1..8), now in prop::collection::vec(0..4u8, 1..8)) {
+            let name = |at: usize| format!("t{at}");
+            // 0: nothing; 3: with no value that is known.
+            let entry = |value: u8| -> Vec<LeftIn> {
+                let known = (value < 3).then(|| Fingerprint([value; 16]));
+                let cell = LeftIn {
+                    path: "m.py".to_owned(),
+                    name: "X['k']".to_owned(),
+                    value: known,
+                    is_unknown: value == 3,
+                };
+                if value == 0 { Vec::new() } else { vec![cell] }
+            };
+            let tests: Vec<String> = (0..record.len()).map(name).collect();
+            let left = tests.iter().zip(&record).filter(|(_, value)| **value > 0);
+            let ties = Ties {
+                places: (0..record.len() as u32).collect(),
+                left: left.map(|(test, value)| (test.clone(), entry(*value))).collect(),
+                made: BTreeMap::new(),
+            };
+            let mut collected = Observations {
+                order: Some(tests.clone()),
+                ..Observations::default()
+            };
+            for (test, value) in tests.iter().zip(&now) {
+                collected.left.insert(test.clone(), entry(*value));
+                collected.rows.push(row(test));
+            }
+            let values = Values::default();
+            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values);
+            let found = record_of.anew(&collected, |_| false, |_| false);
+            let mut state = 0;
+            for (at, test) in tests.iter().enumerate() {
+                if record[at] > 0 {
+                    state = record[at];
+                }
+                let left = now.get(at).copied().unwrap_or_default();
+                let is_same = record[at] > 0 || left == 0 || left < 3 && left == state;
+                prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
             }
         }
     }

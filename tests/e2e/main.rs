@@ -36,6 +36,7 @@ mod harness;
 mod histories;
 mod hostile;
 mod java_sources;
+mod keys;
 mod leaving;
 mod maven;
 mod minimise;

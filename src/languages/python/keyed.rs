@@ -62,6 +62,14 @@ pub(crate) fn spelled(path: &str, cell: &str) -> String {
     format!("{path}#{cell}")
 }
 
+/// The name of a cell for people. In names, points divide classes and members.
+pub(crate) fn shown(cell: &str) -> String {
+    match is_entry(cell) {
+        true => cell.replace("\\x2e", "."),
+        false => cell.to_owned(),
+    }
+}
+
 /// Whether a cell is an entry of a dictionary.
 pub(crate) fn is_entry(cell: &str) -> bool {
     cell.ends_with([']', '?']) && cell.contains('[') && !cell.starts_with("environ[")
@@ -81,5 +89,6 @@ mod tests {
         assert_eq!(Keyed::of("[X['[a]']?"), entry("X['[a]']?", "X"));
         assert!(is_entry("X['a']?") && is_entry("X[]") && !is_entry("environ[HOME]"));
         assert!(!is_entry("C.member"));
+        assert_eq!(shown("X['a\\x2eb']?"), "X['a.b']?");
     }
 }
