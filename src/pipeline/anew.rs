@@ -433,7 +433,7 @@ mod tests {
             let name = |at: usize| format!("t{at}");
             // 0: nothing; 3: with no value that is known.
             let entry = |value: u8| -> Vec<LeftIn> {
-                let known = (value < 3).then(|| Fingerprint([value; 16]));
+                let known = (value < 3).then_some(Fingerprint([value; 16]));
                 let cell = LeftIn {
                     path: "m.py".to_owned(),
                     name: "X['k']".to_owned(),
