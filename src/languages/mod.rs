@@ -33,14 +33,11 @@ pub(crate) use python::names::model::{
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use python::{KEYED, Keyed, TOLD, is_entry, shown as shown_cell};
-pub(crate) use reads::{Code, Needed, UnitReads, code_in, read_by};
+pub(crate) use reads::{Needed, UnitReads, read_by};
 
 pub(crate) use way::{Origin, Step, Way, Whole};
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
-use bstr::BString;
 
 use crate::matrix::Unit;
 use crate::observe::Run;
@@ -101,14 +98,6 @@ pub(crate) trait Language: Sync {
         _units: &[&Unit],
     ) -> Result<Option<reads::Read>> {
         Ok(None)
-    }
-
-    /// The code of these sources that are the language's.
-    ///
-    /// # Errors
-    /// If a source cannot be read.
-    fn code_in(&self, _facts: &Facts<'_>, _paths: &BTreeSet<BString>) -> Result<Vec<Code>> {
-        Ok(Vec::new())
     }
 
     /// What it knows of one run.

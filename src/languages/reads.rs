@@ -1,6 +1,6 @@
 //! What code reads of the state that it meets, as far as its source tells.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use bstr::BString;
@@ -51,25 +51,6 @@ impl UnitReads {
             ..UnitReads::default()
         }
     }
-}
-
-/// A piece of code, and the lines of a source that it stands on; 0 of what is in no function.
-pub(crate) struct Code {
-    pub unit: Unit,
-    pub first: u32,
-    pub last: u32,
-}
-
-/// The code of some sources.
-///
-/// # Errors
-/// If one cannot be read.
-pub(crate) fn code_in(facts: &Facts<'_>, paths: &BTreeSet<BString>) -> Result<Vec<Code>> {
-    let mut all = Vec::new();
-    for language in LANGUAGES {
-        all.extend(language.code_in(facts, paths)?);
-    }
-    Ok(all)
 }
 
 /// What units read that are now as they were recorded.

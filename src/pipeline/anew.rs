@@ -110,8 +110,7 @@ impl Anew {
             cells.sort();
             cells.dedup_by(|later, kept| (&later.path, &later.name) == (&kept.path, &kept.name));
             let of_test = made.entry(test.clone()).or_default();
-            let known = of_test.split(',').filter(|one| !one.is_empty());
-            let mut all: BTreeSet<&str> = known.collect();
+            let mut all: BTreeSet<&str> = names(of_test).collect();
             all.extend(leaves.made.iter().map(String::as_str));
             let all: Vec<&str> = all.into_iter().collect();
             *of_test = all.join(",");
@@ -219,6 +218,8 @@ impl<'t> Record<'t> {
             let cells = cells.filter(|cell| {
                 let key = (cell.path.clone(), cell.name.clone());
                 let last = match unseen.is_some_and(|unseen| unseen.contains(&key)) {
+                    // It was found in the end, and nobody knows who did it.
+                    true if cell.is_unknown => &Place::MAX,
                     true => self.told_with.get(place).unwrap_or(place),
                     false => place,
                 };
@@ -330,11 +331,9 @@ fn without_digits(name: &str) -> Option<String> {
     is_numbered.then(|| name.split(is_digit).collect())
 }
 
-/// The hashes in a text of [`Ties::made`], without those of what ended: in a part that is another
-/// test's turn.
+/// The hashes in a text of [`Ties::made`].
 fn names(made: &str) -> impl Iterator<Item = &str> {
-    made.split(',')
-        .filter(|one| !one.is_empty() && !one.ends_with('-'))
+    made.split(',').filter(|one| !one.is_empty())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 mod handed;
 mod keyed;
-mod readers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +10,6 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use self::keyed::ByKey;
-use self::readers::add_readers;
-use super::compare::delta_to;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
@@ -21,7 +18,7 @@ use crate::matrix::{self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, Un
 use crate::runners::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
 };
-use crate::select::{By, Reason, Verdict};
+use crate::select::{By, Reason};
 
 /// The plan by which the collector confirms tests of `decision` at `view`; `None` if there
 /// is none to confirm.
@@ -37,7 +34,6 @@ pub(crate) fn confirming<'d>(
         return Ok(None);
     }
     let open = by_baseline(decision);
-    let mut sources = BTreeSet::new();
     let mut planning = Planning::default();
     for baseline in decision.baseline.iter().chain(&decision.others) {
         if let Some(tests) = open.get(baseline.name.to_string().as_str())
@@ -45,11 +41,6 @@ pub(crate) fn confirming<'d>(
             && let Some(values) = &matrix.values
         {
             planning.add(matrix, values, tests);
-            let units = matrix.units.iter().map(|(unit, _)| unit);
-            let paths = units.filter(|unit| unit.kind().is_source());
-            sources.extend(paths.map(|unit| unit.path().to_owned()));
-            let delta = delta_to(project, &matrix.header, view);
-            sources.extend(delta.into_iter().flat_map(|delta| delta.paths));
         }
     }
     if planning.open.is_empty() {
@@ -58,68 +49,29 @@ pub(crate) fn confirming<'d>(
     let root = project.repository.root();
     let environment = Environment::Elsewhere;
     let facts = Facts::new(view, root, environment, project.cache(), configured);
-    let mut plan = planning.finish(|modules, units| {
-        let read = read_by(&facts, modules, units)?;
-        Ok((read.of, read.asked))
-    })?;
-    if plan.matrices.iter().any(|matrix| matrix.ties.is_some()) {
-        add_readers(&mut plan, &facts, &sources)?;
-    }
-    Ok(Some(plan))
+    planning
+        .finish(|modules, units| {
+            let read = read_by(&facts, modules, units)?;
+            Ok((read.of, read.asked))
+        })
+        .map(Some)
 }
 
-/// Why a test is in a plan.
-#[derive(Clone, Copy)]
-enum Asked {
-    /// It may meet another state by these.
-    Open(By),
-    /// The same by what tests leave anew.
-    Anew,
-    /// It runs anyway, or leaves something: others may need what it needs.
-    Runs,
-}
-
-/// The tests that values can excuse, and those that run beside them; by the matrix that has their
-/// values.
-fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<(&str, Asked)>> {
-    let mut open: BTreeMap<String, Vec<(&str, Asked)>> = BTreeMap::new();
-    let mut waits = BTreeSet::new();
+/// The tests that values can excuse, and by what they may meet another state; by the matrix that
+/// has their values. `None`: only by what tests leave anew.
+fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<(&str, Option<By>)>> {
+    let mut open: BTreeMap<String, Vec<(&str, Option<By>)>> = BTreeMap::new();
     for (test, reason) in decision.selection.selected() {
         if let Reason::Unconfirmed { baseline, by, .. } = reason {
             let of_matrix = open.entry(baseline.clone()).or_default();
-            of_matrix.push((test, Asked::Open(*by)));
-            if matches!(by, By::Tests | By::Both) {
-                waits.insert(baseline.clone());
-            }
+            of_matrix.push((test, Some(*by)));
         }
     }
-    let anew = decision.anew.as_ref();
-    if anew.is_some_and(|anew| !anew.by_test.is_empty()) {
+    if decision.anew.is_some() {
         for (test, _) in decision.selection.excluded() {
             if let Some(baseline) = decision.baseline_of(&TestId::from(test)) {
                 let of_matrix = open.entry(baseline.name.to_string()).or_default();
-                of_matrix.push((test, Asked::Anew));
-            }
-        }
-    }
-    let known = open.values().flatten().map(|(test, _)| *test);
-    let mut known: BTreeSet<&str> = known.collect();
-    for baseline in decision.baseline.iter().chain(&decision.others) {
-        let name = baseline.name.to_string();
-        if waits.contains(&name)
-            && let Ok(matrix) = baseline.matrix.whole()
-        {
-            let of_matrix = open.entry(name).or_default();
-            let ties = matrix
-                .values
-                .as_ref()
-                .and_then(|values| values.ties.as_ref());
-            for (test, verdict) in &decision.selection.verdicts {
-                let runs = matches!(verdict, Verdict::Run(_));
-                let leaves = || ties.is_some_and(|ties| ties.left.contains_key(test));
-                if (runs || leaves()) && known.insert(test) {
-                    of_matrix.push((test, Asked::Runs));
-                }
+                of_matrix.push((test, None));
             }
         }
     }
@@ -150,7 +102,6 @@ struct Open<'d> {
     /// As a whole, and without earlier tests.
     own: Option<Part>,
     tied: Option<Part>,
-    runs: bool,
     /// Whether what was imported is proven to be the same.
     is_import_same: bool,
 }
@@ -214,7 +165,7 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
 
 impl<'d> Planning<'d> {
-    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[(&'d str, Asked)]) {
+    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[(&'d str, Option<By>)]) {
         let mut source = Source {
             matrix,
             held: BTreeSet::new(),
@@ -231,15 +182,14 @@ impl<'d> Planning<'d> {
             }
         }
         let (number, before) = (self.matrices.len(), self.open.len());
-        for (test, asked) in tests {
+        for (test, by) in tests {
             let row = matrix.row(TestId::Test(test));
-            let open = row.and_then(|row| self.test(row, *asked, number, &mut source));
+            let open = row.and_then(|row| self.test(row, *by, number, &mut source));
             self.open.extend(open);
         }
         if self.open.len() > before {
             self.by_key.add(matrix);
-            let mut those = self.open[before..].iter();
-            let waits = those.any(|one| one.tied.is_some() && !one.runs);
+            let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
             let ties = ties.map(|ties| ties_of(matrix, ties));
             self.matrices.push(recorded(values, ties));
@@ -250,7 +200,7 @@ impl<'d> Planning<'d> {
     fn test(
         &mut self,
         row: &'d Row,
-        asked: Asked,
+        by: Option<By>,
         matrix: usize,
         source: &mut Source<'d>,
     ) -> Option<Open<'d>> {
@@ -258,11 +208,11 @@ impl<'d> Planning<'d> {
         let inner = own.inner.as_ref();
         let tied = inner.and_then(|one| self.part(&one.sets, &one.others, one.reads, source));
         let mut whole = || self.part(&own.sets, &row.sets, own.reads, source);
-        let (whole, tied) = match asked {
-            Asked::Open(By::Tests | By::Both) => (None, tied),
-            Asked::Open(By::Imports) => (whole(), tied),
-            // Its row meets what is left, or the part of it that earlier tests are none of.
-            Asked::Anew | Asked::Runs => (None, tied.or_else(whole)),
+        let (whole, tied) = match by {
+            Some(By::Tests | By::Both) => (None, tied),
+            Some(By::Imports) => (whole(), tied),
+            // Its row meets what is left anew, or the part of it that earlier tests are none of.
+            None => (None, tied.or_else(whole)),
         };
         if whole.is_none() && tied.is_none() {
             return None;
@@ -272,8 +222,7 @@ impl<'d> Planning<'d> {
             matrix,
             own: whole,
             tied,
-            runs: matches!(asked, Asked::Runs),
-            is_import_same: !matches!(asked, Asked::Open(By::Imports | By::Both)),
+            is_import_same: matches!(by, Some(By::Tests) | None),
         })
     }
 
@@ -418,7 +367,6 @@ impl<'d> Planning<'d> {
             sets,
             paths: paths.all.iter().map(ToString::to_string).collect(),
             modules: self.modules.all,
-            readers: None,
             asked,
             tests: self
                 .open
@@ -428,7 +376,6 @@ impl<'d> Planning<'d> {
                         matrix: open.matrix,
                         own: open.own.map(|part| part.of),
                         tied: open.tied.map(|part| part.of),
-                        runs: open.runs,
                         is_import_same: open.is_import_same,
                     };
                     (open.test, of)

@@ -22,17 +22,10 @@ pub(crate) struct Confirm<'a> {
     pub units: Vec<OwnUnit>,
     /// Lists of indexes into `units`.
     pub sets: Vec<Vec<usize>>,
-    /// By path, its code, where tests may be absent that leave something; with lines 0 what stands
-    /// in no function.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub readers: Option<BTreeMap<String, Vec<Reader>>>,
     /// Written with what else they need, see [`super::emission`].
     #[serde(skip)]
     pub tests: BTreeMap<&'a str, OpenTest>,
 }
-
-/// First and last line of code, and an index into [`Confirm::units`] if it may read what tests leave.
-pub(crate) type Reader = (u32, u32, Option<usize>);
 
 /// What some tests leave for others that the record has nobody leave by then, by test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -88,7 +81,7 @@ pub(crate) struct Holder<'a>(pub &'a str, pub &'a str, pub Vec<Cell<'a>>);
 pub(crate) struct Cell<'a>(pub &'a str, pub Option<String>);
 
 /// Which cells one of a test's own units can read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct OwnUnit {
     /// Hashes of the names that it asks for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -116,7 +109,7 @@ pub(crate) struct OwnUnit {
 }
 
 /// What is read without being spelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Flags {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub anything: bool,
@@ -137,10 +130,6 @@ pub(crate) struct OpenTest {
     /// The same without earlier tests: what these leave has to be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tied: Option<OpenPart>,
-    /// Whether it runs anyway, or only for what it leaves: the parts tell what it reads if its code
-    /// is the same.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub runs: bool,
     /// Whether the state after the imports that `tied` has is proven to be the same.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_import_same: bool,

@@ -143,17 +143,6 @@ impl<'a> LateFile<'a> {
                     (&evidence.late, None)
                 }
                 (Verdict::Run(Reason::Unconfirmed { late, .. }), Some(open)) => (late, Some(open)),
-                (Verdict::Run(_), Some(test_of)) => {
-                    if let Some(confirm) = &mut file.confirm {
-                        let late = Vec::new();
-                        let open = OpenTestJson {
-                            test: test_of,
-                            late,
-                        };
-                        confirm.tests.insert(test, open);
-                    }
-                    continue;
-                }
                 (Verdict::Run(_), _) => continue,
             };
             let units = lists.entry(late.as_ptr()).or_insert_with(|| {
@@ -400,7 +389,6 @@ mod tests {
                 past: ReadBefore::No,
             }),
             tied: None,
-            runs: false,
             is_import_same: false,
         };
         let plan = Confirm {

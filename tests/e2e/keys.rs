@@ -109,7 +109,7 @@ const EDITS: &[Row] = &[
         "test_a.py",
         "lib.put(\"b\", lib.make_b())",
         "lib.REG = {\"b\": 3, \"c\": 1}",
-        &["test_size"],
+        &["test_size", "test_none"],
         &["test_a", "test_b", "test_has"],
     ),
     (
@@ -159,40 +159,6 @@ fn who_reads_an_entry_that_differs_runs() {
     });
 }
 
-/// Who leaves something for others runs only for those that can read it.
-#[test]
-fn nobody_runs_for_what_nobody_reads() {
-    on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = Project::new(python, FILES);
-        project.commit("one");
-        project.run();
-        let snapshot = project.snapshot();
-        let run = step(&mut project, &[("lib.py", "return 1", "return 3 - 2")]);
-        let ran: BTreeSet<&str> = run.outcomes.keys().map(String::as_str).collect();
-        // Who looks at the size needs the other entry.
-        let wanted = ["test_a.py::test_put_a", "test_a.py::test_put_b"];
-        assert_eq!(ran, wanted.into(), "{}", run.stderr);
-        project.restore(&snapshot);
-        // A test whose code is another one may read anything: it is found out.
-        let edits = [
-            ("lib.py", "return 1", "return 3 - 2"),
-            ("test_a.py", "lib.make_a()", "lib.make_a() + len(lib.MEMO)"),
-        ];
-        let run = step(&mut project, &edits);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        let edits = [
-            ("lib.py", "return 3 - 2", "return 1"),
-            (
-                "test_b.py",
-                "lib.get(\"b\") == 2",
-                "lib.get(\"b\") == 2 and len(lib.MEMO) == 2",
-            ),
-        ];
-        let run = step(&mut project, &edits);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-    });
-}
-
 /// Functions that cannot be watched read all of it: two of one name, and generators.
 #[test]
 fn what_cannot_be_watched_reads_everything() {
@@ -212,6 +178,11 @@ class Both:
         self.size = len(REG)
 def each(key):
     yield REG[key]
+def many():
+    for n in range(600):
+        key = "k%d" % n
+        if key in REG:
+            return key
 def nested(key):
     def inner():
         return sum(REG.values())
@@ -234,6 +205,9 @@ def test_both(n):
 def test_each(n):
     assert list(lib.each("a")) == [1]
 @pytest.mark.parametrize("n", range(8))
+def test_many(n):
+    assert lib.many() is None
+@pytest.mark.parametrize("n", range(8))
 def test_nested(n):
     assert lib.nested("b") == 3
 "#;
@@ -249,11 +223,113 @@ def test_nested(n):
                 "    REG[key] = value\n    REG[value] = 0",
                 &["test_both"],
             ),
+            // More than anybody is asked for in a test.
+            (
+                "    REG[key] = value",
+                "    REG[key] = value\n    REG[\"k599\"] = 0",
+                &["test_both", "test_many"],
+            ),
         ] {
             let run = step(&mut project, &[("lib.py", from, to)]);
             let failed: BTreeSet<&str> = failed.iter().copied().collect();
             assert_eq!(readers(&run).1, failed, "{to}\n{}", run.stderr);
             project.restore(&snapshot);
         }
+    });
+}
+
+const LIB: &str = r#"
+-- lib.py --
+REG = {}
+def made():
+    return 5
+def put(key, value):
+    REG[key] = value
+def get(key):
+    return REG.get(key)
+def has(key):
+    return key in REG
+"#;
+
+const READ: &str = r#"
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.get("a") == 5
+"#;
+
+/// What else there is, an edit, and whether readers fail then. They read what is at a key, and must
+/// not miss that it is another dictionary, that a key is equal to theirs, who writes what is there
+/// already, code that nobody watches, and tests that are gone.
+const PROGRAMS: &[(&str, (&str, &str, &str))] = &[
+    (
+        "-- other.py --\nimport lib\nSAME = lib.REG\ndef put(key, value):\n    SAME[key] = value\n\
+         -- test_a.py --\nimport other\ndef test_w():\n    other.put(\"a\", 5)\n",
+        ("other.py", "SAME = lib.REG", "SAME = dict(lib.REG)"),
+    ),
+    (
+        "-- other.py --\nimport lib\nSAME = lib.REG\ndef put(key, value):\n    SAME[key] = value\n\
+         -- test_a.py --\nimport lib\nimport other\ndef test_q():\n    lib.REG = {}\n\
+         def test_w():\n    lib.put(\"a\", 5)\n",
+        ("test_a.py", "lib.put(\"a\", 5)", "other.put(\"a\", 5)"),
+    ),
+    (
+        "-- test_a.py --\nimport lib\ndef test_w():\n    lib.put(\"a\", 5)\n\
+         def test_x():\n    lib.put(\"b\", lib.made())\n\
+         def test_y():\n    lib.put(\"a\", lib.get(\"b\"))\n",
+        ("lib.py", "return 5", "return 6"),
+    ),
+    (
+        "-- test_a.py --\nimport lib\nclass Text(str):\n    pass\n\
+         def test_w():\n    lib.put(Text(\"a\"), lib.made())\n",
+        ("lib.py", "return 5", "return 6"),
+    ),
+    (
+        "-- conftest.py --\nimport types\nimport lib\n\
+         lib.has = types.FunctionType(lib.get.__code__.replace(), vars(lib))\n\
+         lib.get, lib.has = lib.has, lib.get\n\
+         -- test_a.py --\nimport lib\ndef test_w():\n    lib.put(\"a\", lib.made())\n\
+         def test_x():\n    assert lib.has(\"c\") is None\n",
+        ("lib.py", "return 5", "return 6"),
+    ),
+    (
+        "-- test_a.py --\nimport lib\ndef test_w():\n    lib.put(\"a\", lib.made())\n\
+         def test_x():\n    for n in range(210000):\n        lib.get(\"q\")\n",
+        ("lib.py", "return 5", "return 6"),
+    ),
+    (
+        "-- test_a.py --\nimport lib\ndef test_0():\n    pass\n\
+         def test_w():\n    lib.put(\"a\", 5)\n",
+        ("test_a.py", "def test_w():\n    lib.put(\"a\", 5)\n", ""),
+    ),
+];
+
+#[test]
+fn by_other_ways_than_the_key() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (files, edit) in PROGRAMS {
+            let mut project = Project::new(python, &format!("{LIB}{files}{READ}"));
+            project.commit("one");
+            let run = project.run();
+            assert_eq!(run.code, 0, "{files}\n{}", run.stderr);
+            let run = step(&mut project, &[*edit]);
+            assert_eq!(
+                readers(&run).1,
+                ["test_read"].into(),
+                "{files}\n{}",
+                run.stderr
+            );
+        }
+        // A global with the name of what tells of variables.
+        let text = format!(
+            "{LIB}\n-- test_a.py --\nimport lib\ndef test_w():\n    lib.put(\"a\", lib.made())\n{READ}"
+        );
+        let mut project = Project::new(python, &text.replace("REG", "environ"));
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("lib.py", "return 5", "return 6")]);
+        assert_eq!(readers(&run).1, ["test_read"].into(), "{}", run.stderr);
     });
 }

@@ -229,8 +229,9 @@ def test_last():
         project.run();
         let snapshot = project.snapshot();
         let run = step(&mut project, &[("lib.py", "return 5", "return 4 + 1")]);
-        // That the last one tears down fixtures matters to nobody.
-        assert_eq!(readers(&run).0, ["test_late"].into(), "{}", run.stderr);
+        // The last one tears down fixtures.
+        let ran = ["test_late", "test_last"].into();
+        assert_eq!(readers(&run).0, ran, "{}", run.stderr);
         project.restore(&snapshot);
         let run = step(&mut project, &[("lib.py", "return 5", "return 6")]);
         assert_eq!(readers(&run).1, ["test_early", "test_late"].into());

@@ -179,7 +179,7 @@ fn who_reads_what_is_the_same_is_left_out() {
             let same = two[1];
             let (ran, _) = readers(&run);
             assert!(ran.is_empty(), "{same}: {ran:?}\n{}", run.stderr);
-            assert!(run.outcomes.len() <= 8, "{}", run.stderr);
+            assert_eq!(run.outcomes.len(), 8, "{}", run.stderr);
             assert_eq!(run.code, 0);
         }
         // The rows still know what the results depend on.

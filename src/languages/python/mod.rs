@@ -45,8 +45,6 @@ pub(crate) mod way;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bstr::BString;
-
 use ruff_python_ast::{Mod, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
@@ -58,7 +56,7 @@ use self::names::widely;
 use self::run::Sources;
 use self::source::Source;
 use self::walk::Walker;
-use super::reads::{Code, Needed, Read};
+use super::reads::{Needed, Read};
 use super::{
     Analysis, Change, Closure, DIGEST_VERSION, Facts, Known, Language, ModuleUnits, Names, Value,
 };
@@ -110,14 +108,6 @@ impl Language for Python {
         units: &[&Unit],
     ) -> Result<Option<Read>, anyhow::Error> {
         reads::read_by(facts, modules, units).map(Some)
-    }
-
-    fn code_in(
-        &self,
-        facts: &Facts<'_>,
-        paths: &BTreeSet<BString>,
-    ) -> Result<Vec<Code>, anyhow::Error> {
-        reads::code_in(facts, paths)
     }
 
     fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>, anyhow::Error> {

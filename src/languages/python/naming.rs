@@ -213,7 +213,7 @@ impl Naming {
     }
 
     /// Takes in which entries of dictionaries were read. Returns hashes of the names of globals
-    /// that functions use by key only, by their units.
+    /// that functions use by key only, by their units: where each node that ran one tells so.
     fn entries(
         &mut self,
         run: &Run<'_>,
@@ -229,7 +229,11 @@ impl Naming {
                 None => {}
                 Some(Keyed::Function(function, global)) => {
                     let code = Unit::at(unit.path.clone(), What::Code(function.into()));
-                    if let Some(code) = run.table.find(&code) {
+                    let tells = |code: &UnitIndex| {
+                        let mut nodes = run.node_units.iter();
+                        nodes.all(|units| !units.contains(code) || units.contains(&at))
+                    };
+                    if let Some(code) = run.table.find(&code).filter(tells) {
                         functions.entry(code).or_default().push(name_hash(global));
                     }
                 }

@@ -13,7 +13,7 @@ use super::dynamic;
 use super::keyed::{Keyed, kind_of, spelled};
 use super::modules::{Module, ModuleIndex, Modules};
 use super::names::is_builtin;
-use crate::languages::reads::{Code, Needed, Read, UnitReads};
+use crate::languages::reads::{Needed, Read, UnitReads};
 use crate::languages::{Analysis, Facts, ModuleUnits, Uses, name_hash};
 use crate::matrix::{Unit, What};
 
@@ -26,29 +26,6 @@ pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
         of: of.collect::<Result<_>>()?,
         asked: &asked::ASKED_OF_TEST_FILES,
     })
-}
-
-/// The code of these sources: of each function that no other one contains, and the rest.
-pub(super) fn code_in(facts: &Facts<'_>, paths: &BTreeSet<BString>) -> Result<Vec<Code>> {
-    let mut all = Vec::new();
-    for path in paths.iter().filter(|path| path.ends_with(b".py")) {
-        let analysis = facts.module(path.as_ref())?;
-        let rest = Unit::at(path.clone(), What::Skeleton);
-        if let Some(Analysis::Parsed(module)) = analysis.as_deref() {
-            let spans = module.outline.spans.iter().map(|span| Code {
-                unit: Unit::at(path.clone(), What::Code(span.unit.as_str().into())),
-                first: span.first,
-                last: span.last,
-            });
-            all.extend(spans);
-        }
-        all.push(Code {
-            unit: rest,
-            first: 0,
-            last: 0,
-        });
-    }
-    Ok(all)
 }
 
 /// The analysed source at a path; `None` if there is no such file.

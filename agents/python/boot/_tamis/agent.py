@@ -40,9 +40,6 @@ class Agent:
         self._units = {}
         self._scope_count = 1
         self.dirty = []
-        # Number of code -> its path, line and name; and whether scopes shall keep these numbers.
-        self.code_places = {}
-        self.keeps_code = False
         self.module_scopes = {}
         # First parts of their names.
         self.module_tops = set()
@@ -146,7 +143,7 @@ class Agent:
         if self.spec_lookups:
             self.settle_lookups(self)
         if self.collector is not None:
-            if self.top.kind == "test" and not self.trace.through and not self.keeps_code:
+            if self.top.kind == "test" and not self.trace.through:
                 # Most of a trace's content takes this short way.
                 units = self.collector.swap_text()
                 if units:
@@ -194,10 +191,6 @@ class Agent:
         path here."""
         known = {number: key[:2] for key, number in list(self._units.items())}
         return [known.get(number, ("code", None)) for number in numbers]
-
-    def absolute(self, path):
-        """The opposite of `relative`."""
-        return path if path[:1] in "/*" else "%s/%s" % (self.root, path)
 
     def relative(self, path):
         """An absolute path as units have it: relative in the repository, the same in every
@@ -288,9 +281,8 @@ class Agent:
         """Write what the scopes gained since the last time to the trace."""
         with self.lock:
             if self.collector is not None:
-                for number, *place in self.collector.definitions():
-                    self.code_places[number] = place
-                    self.trace.write_definition(number, *place)
+                for definition in self.collector.definitions():
+                    self.trace.write_definition(*definition)
             if self.dirty:
                 dirty = self.dirty[:]
                 del self.dirty[:]

@@ -70,7 +70,7 @@ def _judge(agent, exclusion, items, collected, can_wait):
     confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:
         test = item.nodeid
-        if test not in plan.tests or plan.tests[test].get("runs"):
+        if test not in plan.tests:
             continue
         if test in seen:
             confirmed.discard(test)
@@ -118,17 +118,11 @@ def _wait(judgement, agent, plan, items, collected, waiting):
     judgement.settling = settling
     judgement.needed = frozenset(needed)
     judgement.confirmed -= judgement.needed
-    for test in waiting:
-        if test in settling.waiting:
-            del judgement.refuted[test]
-        elif test not in judgement.needed:
-            judgement.refuted[test] += " (running what leaves something would cost more)"
+    for test in settling.waiting:
+        del judgement.refuted[test]
     for test in judgement.needed.intersection(plan.tests):
         judgement.refuted[test] = "others need what it leaves"
     agent.left.listener = settling.left
-    if settling.absent is not None:
-        agent.keeps_code = True
-        agent.left.on_end = settling.ended
 
 
 def file_of(agent, plan, item):

@@ -140,8 +140,6 @@ class Differences:
         # Test ids whose items differ.
         self.items = set()
         self.found = []
-        # Of those that tests have left: for each of `found` its path and name.
-        self.cells = []
 
     @classmethod
     def of_import(cls, recorded, session, asked):
@@ -159,13 +157,12 @@ class Differences:
             if name.startswith("environ["):
                 found.everywhere.append("the environment variable %s differs" % name[8:-1])
                 continue
-            if path[:1] == "*" and path != MODULES:
-                found.everywhere.append("%s %s differs" % (path[1:], name))
-                continue
-            found.cells.append((path, name))
             if path == MODULES:
                 # Who asks for a module spells its name; who goes through all, `modules`.
                 found.found.append(Difference("sys", name.rpartition(".")[2] or "modules", ""))
+                continue
+            if path[:1] == "*":
+                found.everywhere.append("%s %s differs" % (path[1:], name))
                 continue
             module = session.module_at(path)
             is_library = module is None and session.is_library(path)
@@ -336,10 +333,9 @@ class Plan:
 
     def needs_one(self, part, hashes):
         """Whether `part` of a test needs one of the scopes whose names have these hashes."""
-        return any(not self.sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
+        return any(not self._sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
 
-    def sets_that_need(self, scope):
-        """The numbers of the sets with a unit that needs the scope whose name has this hash."""
+    def _sets_that_need(self, scope):
         if scope not in self._needing:
             self._needing[scope] = self.index.sets_with(self.index.of((scope,), (), ()))
         return self._needing[scope]
@@ -532,13 +528,6 @@ class Readings:
             read = self._read_by_unit[number] = self._of_unit(self.units[number])
         return read
 
-    def of_unit(self, unit):
-        """What a unit reads, wherever it runs."""
-        read = self._of_unit(unit)
-        for at in unit.get("loose", ()):
-            read.update(self._by_path.get(self.paths[at], ()))
-        return read | self._by_annotations() if unit.get("annotations") else read
-
     def by_names(self, names):
         """The differences that are read by one of these names."""
         found = set()
@@ -566,7 +555,7 @@ class Readings:
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
-        read = self.in_modules(read, needed)
+        read = self._needed(read, needed)
         for path, those in self._for_all.items():
             if path in needed:
                 read |= those
@@ -576,10 +565,10 @@ class Readings:
                 read.update(self._by_path[path])
         # What annotations mean costs much to find out, and few tests read any.
         if not read and self._reads_annotations(told):
-            read = self.in_modules(self._by_annotations(), needed)
+            read = self._needed(self._by_annotations(), needed)
         return read
 
-    def in_modules(self, read, needed):
+    def _needed(self, read, needed):
         """Those of `read` that are in modules which the test needs."""
         found = self.differences.found
         return {at for at in read if found[at].path in needed or at in self._counts_everywhere}

@@ -22,7 +22,7 @@ from .agent import guard
 from .keyed_code import accesses, begin
 from .watch import is_a
 
-# A scope that reads more entries of one dictionary reads all of it.
+# A scope that reads more entries reads all of the dictionary.
 _MOST_READS = 500
 # So often a function may ask in a whole session. Each time costs as much as a few calls.
 _MOST_EVENTS = 200000
@@ -89,8 +89,12 @@ class Dictionary:
                 found[self.entry(key)] = value
                 if not are_unwatched:
                     found[self.entry(key) + "?"] = _THERE
-        if not are_unwatched and all(type(key) is str for key in dict.keys(self.held)):
-            found[self.kind] = _THERE
+            elif type(key) is int and not are_unwatched:
+                # Which object the dictionary is: whether others hold the same one.
+                found[self.kind] = value
+        if self.kind in found and not all(type(key) is str for key in dict.keys(self.held)):
+            # Such a key may be equal to another one.
+            found[self.kind] = "a key that is no str"
         return found
 
     def changed(self, keys):
@@ -121,11 +125,13 @@ class Keys:
         self._labels = {}
         # Id of a code object -> what it does, by offset.
         self._watched = {}
+        # Those that were watched; and file and name of code that programs made.
+        self._forgotten, self._made = [], set()
         # Paths of modules that have run.
         self._paths = set()
         self._tool = None
         # What was told of the scope that read last.
-        self._scope, self._told, self._counts = None, set(), {}
+        self._scope, self._told, self._read = None, set(), 0
 
     def start(self):
         monitoring = sys.monitoring
@@ -153,12 +159,15 @@ class Keys:
             name: value
             for name, value in list(vars(module).items())
             if type(value) is dict and type(name) is str and name[:2] != "__"
+            # Variables of the environment are called like its entries.
+            and name != "environ"
         }
         for code in _codes_of(module) if found else ():
             names = found.keys() & set(code.co_names)
             done = {name: accesses(code, name) for name in names}
             done = {name: one for name, one in done.items() if one is not None}
-            if done and begin(code) is not None:
+            is_made = (code.co_filename, code.co_name) in self._made
+            if done and begin(code) is not None and not is_made:
                 self._watch(code, path, vars(module), done)
                 for name in done:
                     self._know(path, name, found[name])
@@ -185,9 +194,13 @@ class Keys:
     def changed(self, held, keys):
         """The roots of the cells that are others now, if what is at `keys` was changed. `None`: at
         any."""
-        return {
-            ("name", one.path, name) for one in list(self.of(held)) for name in one.changed(keys)
-        }
+        those = list(self.of(held))
+        found = {("name", one.path, name) for one in those for name in one.changed(keys)}
+        if len(held) > _MOST_ENTRIES:
+            # Nobody sees any more what changes in them.
+            for one in those:
+                self._give_up(one.path, one.name)
+        return found
 
     def rebound(self, path, name, value):
         """The same, as the global `name` holds `value` now."""
@@ -200,14 +213,14 @@ class Keys:
         self._by_identity[id(one.held)].remove(one)
         one.held = value
         self._by_identity.setdefault(id(value), []).append(one)
-        return {("name", path, name) for name in one.changed(None)}
+        return {("name", path, name) for name in (one.kind, *one.changed(None))}
 
     def _give_up(self, path, name):
         """From now on all who may have read it by key read all of it."""
         one = self.known.pop((path, name), None)
         if one is not None:
             self._by_identity[id(one.held)].remove(one)
-        self.agent.note("reached", path, "[" + name, self.agent.root_scope)
+        self.agent.note("reached", path, "[" + name)
 
     # -- values ---------------------------------------------------------------
 
@@ -224,9 +237,9 @@ class Keys:
             if asked is None:
                 found.append(root)
                 continue
-            keys = [one.key_of(at) for of, _, at in asked if of == path and at[:1] != "*"]
-            keys = tuple(key for key in keys if key is not None)
-            if keys:
+            cells = [at for of, _, at in asked if of == path]
+            keys = tuple(key for key in map(one.key_of, cells) if key is not None)
+            if keys or one.kind in cells:
                 found.append(root + (keys,))
         return tuple(found)
 
@@ -280,7 +293,7 @@ class Keys:
             return
         scope = agent.top
         if scope is not self._scope:
-            self._scope, self._told, self._counts = scope, set(), {}
+            self._scope, self._told, self._read = scope, set(), 0
         if offset == entry:
             for mark in marks:
                 self._tell(path, mark)
@@ -300,16 +313,11 @@ class Keys:
         if not is_known or type(space.get(name)) is not dict:
             self._tell(path, "[" + name)
             return
-        if how == "store":
-            # Whatever was there is there no more.
-            self._tell(path, "[%s[]" % name)
-            return
-        read = self._counts[name] = self._counts.get(name, 0) + 1
         text = self.known[path, name].entry(key)
-        if read > _MOST_READS and "[" + text not in self._told:
-            self._tell(path, "[" + name)
-            return
-        self._tell(path, "[%s%s" % (text, "?" if how == "presence" else ""))
+        text = "[%s%s" % (text, "?" if how == "presence" else "")
+        if (path, text) not in self._told:
+            self._read += 1
+            self._tell(path, text if self._read <= _MOST_READS else "[" + name)
 
     def _tell(self, path, text):
         if (path, text) not in self._told:
@@ -317,18 +325,21 @@ class Keys:
             self.agent.note("reached", path, text)
 
     def _forget(self, one):
-        """It runs too often to be watched."""
+        """It is not watched any more. As there are scopes that run it without a mark, it counts as
+        reading everything in all of them."""
         code, path = one[:2]
         sys.monitoring.set_local_events(self._tool, code, 0)
+        del self._watched[id(code)]
+        self._forgotten.append(code)
         for name in {name for name, *_ in one[5].values()}:
-            self.agent.note("reached", path, "[" + name, self.agent.root_scope)
+            self.agent.note("reached", path, "[" + name)
 
     def made_code(self, file, name):
         """A program makes a code object: a copy of one that is watched is not."""
-        for code, path, _, _, _, by_offset, _ in list(self._watched.values()):
-            if code.co_name == name and code.co_filename == file:
-                for held in {held for held, *_ in by_offset.values()}:
-                    self.agent.note("reached", path, "[" + held, self.agent.root_scope)
+        self._made.add((file, name))
+        for one in list(self._watched.values()):
+            if one[0].co_name == name and one[0].co_filename == file:
+                self._forget(one)
 
 
 def _codes_of(module):

@@ -76,12 +76,8 @@ class Left:
         self._shared = set()
         self._changed = set()
         self.made = {}
-        # Of scopes whose names their units tell, by number: the hashes of these.
-        self._named = {}
-        # Told that a test has ended; if that may have met another state than in a run of everything,
-        # it answers with the cells that the test leaves in the record. Those tests.
-        self.on_end = None
-        self._unmet = set()
+        # Scopes whose names their units tell.
+        self._named = set()
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
         # The first test, and the last that left something if values are still to be taken.
@@ -110,11 +106,10 @@ class Left:
         self._name(scope)
 
     def _name(self, scope):
-        if scope.number not in self._named:
-            name = self._name_of(scope)
-            self._named[scope.number] = name_hash(name)
+        if scope not in self._named:
+            self._named.add(scope)
             # So a plan tells who needs it.
-            self.agent.note("reached", "", "?" + name, scope)
+            self.agent.note("reached", "", "?" + self._name_of(scope), scope)
 
     @guard
     def begin(self, tests):
@@ -132,16 +127,8 @@ class Left:
         is_worker = hasattr(session.config, "workerinput")
         return session.is_whole or session.order is not None and not is_worker
 
-    def turn_ended(self, item, scope):
+    def turn_ended(self, test, scope):
         """Take in what changed since the last turn ended."""
-        test = item.nodeid
-        if self.on_end is not None:
-            # What was seen of it has its numbers now.
-            self.agent.tell()
-            cells = self.on_end(item, scope, self._shared, self._named)
-            if cells is not None:
-                self._unmet.add(test)
-                self._tell((test, scope.number), dict.fromkeys(cells))
         changed = self.agent.state.changes()
         made = self._hashes_of_turn()
         # Else nobody knows.
@@ -172,13 +159,13 @@ class Left:
             self.flush()
 
     def _hashes_of_turn(self):
-        """What was made in this turn, whenever that is; with a `+` what was changed, and with a `-`
-        what ended. Empty if there is none."""
+        """What was made in this turn, whenever that is; with a `+` what was changed. Empty if there
+        is none."""
         shared = self._shared
-        if self.on_end is not None or not self.agent.session.is_whole:
+        if not self.agent.session.is_whole:
             # In a part, fixtures end with the last test that runs, whichever that is.
             shared = [one for one in shared if one.extra != TEAR_DOWN]
-        names = {(self._name_of(one), "-" if one.extra == TEAR_DOWN else "") for one in shared}
+        names = {(self._name_of(one), "") for one in shared}
         names.update((self._name_of(one), "+") for one in self._changed)
         self._shared, self._changed = set(), set()
         return ",".join(sorted("%08x%s" % (name_hash(name), mark) for name, mark in names))
@@ -218,6 +205,7 @@ class Left:
             self.give_up()
         elif unseen:
             # Nobody knows since when.
+            self.agent.trace.write("unseen", self._first[1], [list(cell) for cell in unseen])
             self._tell(self._first, dict.fromkeys(unseen, UNKNOWN))
         self._cells = None
 
@@ -239,8 +227,6 @@ class Left:
 
     def _tell(self, by, values):
         test, scope = by
-        if test in self._unmet:
-            values = dict.fromkeys(values, UNKNOWN)
         told = [[path, name, value] for (path, name), value in values.items()]
         self.agent.trace.write("left", scope, told)
         if self.listener is not None:

@@ -337,7 +337,7 @@ class Session:
         agent.state.ran(test.scope)
         agent.properties.turn_ended(test.item, test.scope)
         if agent.left is not None:
-            agent.left.turn_ended(test.item, test.scope)
+            agent.left.turn_ended(test.id, test.scope)
         if agent.outside is not None:
             agent.outside.ran(test.scope)
         if not complete:

@@ -1,10 +1,10 @@
 """Settles at their turn tests that earlier ones may have prepared something for.
 
 Some code of an earlier test differs, or a value that it reads. What matters is what it *left*.
-So all tests run that left something in the record for others that run or wait, in their order, beside
-those that are selected. When the turn of an open test comes, the state that it can read is that of a run
-of everything: tests that are left out leave nothing for it. If each cell that the test can read and
-that tests have changed has the recorded value, it does what it did.
+So all tests run that left something in the record, in their order, beside those that are
+selected. When the turn of an open test comes, the state is that of a run of everything: tests
+that are left out leave nothing. If each cell that the test can read and that tests have changed
+has the recorded value, it does what it did.
 
 Some of a test's code ran before its turn: a fixture was set up, another test changed a fixture's
 value. What that read must have been the same *then*. As long as all that ran is proven to do what
@@ -42,14 +42,10 @@ class Settling:
         self.made = ties.get("made", {})
         made = {test: _made(one) for test, one in self.made.items()}
         # `None` if a record does not tell by name what was made.
-        self.turns = None
+        self._turns = None
         if None not in made.values():
-            made = {test: hashes_of(one.split(",") if one else ()) for test, one in self.made.items()}
-            self.turns = Turns(plan, self.order, made)
-        # Tests that left something in the record and do not run; and those that may have met another
-        # state for that.
-        self.absent = None
-        self._unmet = set()
+            made = {test: hashes_of(one) for test, one in made.items()}
+            self._turns = Turns(plan, self.order, made)
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
@@ -107,7 +103,7 @@ class Settling:
         recorded = self.recorded.get(test, {})
         place = self._places.get(test, 0)
         made = self.agent.left.made.get(test, "")
-        if _made(made) != _made(self._made(test)):
+        if made != self._made(test):
             self._move(made, self._made(test))
             if test in self._same:
                 # It met something else all the same, and perhaps others that are proven do.
@@ -116,9 +112,6 @@ class Settling:
                 self._is_other(test)
         for (path, name), value in values.items():
             cell = self.plan.session.path(path), name
-            if test in self._unmet:
-                self._lose((cell,), place)
-                continue
             if test not in self._same:
                 if value == UNKNOWN or self.agent.left.made.get(test) != "":
                     self._doubt((cell,), place)
@@ -134,37 +127,6 @@ class Settling:
                 value = None
             self._now[cell] = value
             self._told.add(cell)
-
-    def ended(self, item, scope, began, names):
-        """A test has ended. Nothing that it left counts if it may have read what absent tests leave:
-        nobody knows what one reads that did not do what it did. `began` are scopes that began in
-        its turn, and `names` gives hashes of the names of scopes by their numbers. Returns the cells
-        that it leaves in the record if that is so, else `None`."""
-        test = item.nodeid
-        if self.absent is None or test in self._same:
-            return None
-        began = {one for one in began if one.kind != "test"} | {scope}
-        edges = {number for one in began for number in one.edges}
-        is_missed = self.absent.is_missed(
-            item,
-            self._places.get(test, self._next),
-            began,
-            {names[one.number] for one in began if one.number in names},
-            {names[number] for number in edges if number in names},
-        )
-        if not is_missed:
-            return None
-        self._unmet.add(test)
-        self.proven = frozenset()
-        cells = self.recorded.get(test, {}).keys()
-        self._lose(cells, self._places.get(test, self._next))
-        return [(self.agent.absolute(path), name) for path, name in cells]
-
-    def _lose(self, cells, place):
-        """Nobody knows what these hold, since the turn at `place`."""
-        self._now.update(dict.fromkeys(cells))
-        self._told.update(cells)
-        self._doubt(cells, place)
 
     def _move(self, now, then):
         """In one turn this was made now, and that in the record."""
@@ -215,7 +177,7 @@ class Settling:
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
-        if self._has_run:
+        if self._has_run or self._has_gone:
             self._compare(item)
         self._next = self.order[item.nodeid] + 1
         why = self._differs(item)
@@ -243,9 +205,9 @@ class Settling:
         past = part.get("past")
         if not past or not self._doubtful:
             return ()
-        if past != "named" or self.turns is None:
+        if past != "named" or self._turns is None:
             return self._doubtful
-        last = self.turns.last_before(part, place)
+        last = self._turns.last_before(part, place)
         return [cell for cell, since in self._doubtful.items() if since <= last]
 
     def _compare(self, item):
@@ -278,12 +240,11 @@ class Settling:
 
 
 def _made(text):
-    """What a record tells of what was made or changed in a turn, whatever ended in it; `None` if that
-    cannot be read."""
+    """What a record tells of what was made or changed in a turn; `None` if that cannot be read."""
     made = frozenset(text.split(",") if text else ())
-    if text is None or any(len(one.rstrip("+-")) != 8 for one in made):
+    if text is None or any(len(one.rstrip("+")) != 8 for one in made):
         return None
-    return frozenset(one for one in made if one[-1] != "-")
+    return made
 
 
 def begin(agent, plan, collected, kept, waiting):
@@ -303,27 +264,10 @@ def begin(agent, plan, collected, kept, waiting):
         return None, "the tests are in another order"
     runs = set(kept).difference(waiting)
     needed = [test for test in items if test in settling.recorded and test not in runs]
-    if plan.content.get("readers") is not None and settling.turns is not None:
-        # Imported only here: few sessions need it.
-        from .absent import Absent, Needs
-
-        needs = Needs(agent, plan, settling, collected)
-        absent = set(needed)
-        found, settling.waiting = needs.choose(runs, settling.waiting)
-        runs = runs.union(waiting).difference(settling.waiting)
-        while True:
-            between = separators(collected, runs | found, settling.waiting)
-            if not between:
-                break
-            found = found.union(between, needs.of_all(between))
-        needed = [test for test in items if test in found and test not in runs]
-        absent -= found | runs
-        settling.absent = Absent(agent, needs, absent) if absent else None
-    else:
-        needed += separators(collected, runs.union(needed), settling.waiting)
+    needed += separators(collected, runs.union(needed), settling.waiting)
     more = [test for test in needed if test not in settling.waiting]
     # Of those that wait, these would run as well.
-    saved = len(settling.waiting) - (len(needed) - len(more))
+    saved = len(waiting) - (len(needed) - len(more))
     # Not all of them will turn out to be the same.
     if 2 * len(more) > saved:
         return None, "running what leaves something would cost more"

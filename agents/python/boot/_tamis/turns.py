@@ -55,4 +55,4 @@ class Turns:
 
 def hashes_of(made):
     """The hashes of the names of what a record says was made or changed in a turn."""
-    return frozenset(int(one.rstrip("+-"), 16) for one in made)
+    return frozenset(int(one.rstrip("+"), 16) for one in made)

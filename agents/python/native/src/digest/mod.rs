@@ -135,6 +135,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         };
         let found = match cell.target {
             Target::Plain(digest) => Ok((digest, shared)),
+            Target::Node(node) if matches!(cell.key, Key::Same) => Ok((names[node as usize], [0, 0])),
             Target::Node(node) if graph.is_opaque(node) => Err(explanation(graph, node)),
             Target::Node(node) => {
                 let mut hasher = const { Hasher::new("sharing") };
@@ -251,6 +252,7 @@ unsafe fn put(dict: Ref, key: Key, value: Ref) {
         Key::Digest(digest) => bytes_of(digest, [0, 0]),
         Key::Whole => none(),
         Key::Bases => PyUnicode_InternFromString(c"<bases>".as_ptr()),
+        Key::Same => PyLong_FromLong(1),
     };
     if !dict.is_null() && !key.is_null() && !value.is_null() {
         PyDict_SetItem(dict, key, value);

@@ -138,6 +138,8 @@ pub enum Key {
     Whole,
     /// Metaclass and bases of a class.
     Bases,
+    /// Which object the root is, by its name: not what it holds.
+    Same,
 }
 
 pub struct Cell {
@@ -208,6 +210,7 @@ impl Taking {
             Key::Digest(digest) => hasher.digest(digest),
             Key::Whole => hasher.word(0),
             Key::Bases => hasher.word(1),
+            Key::Same => hasher.word(2),
         }
         let position = hasher.finish();
         self.cells.push(Cell {
@@ -477,6 +480,11 @@ impl Taking {
                 return self.add(number, Key::Whole, target, mark(root.object));
             }
         };
+        if root.label.contains(&b'[') {
+            // The global of a module.
+            let target = self.walk.target(root.object);
+            self.add(number, Key::Same, target, 0);
+        }
         let is_cache = shape.kind == Kind::LruCache;
         let mut order = Hasher::new("keys");
         let mut is_complete = true;
