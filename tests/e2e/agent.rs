@@ -83,7 +83,8 @@ const OF_COLLECTOR: [&str; 3] = [
     "tests/test_units.py",
 ];
 
-const OTHERS: [&str; 5] = [
+const OTHERS: [&str; 6] = [
+    "tests/test_keys.py",
     "tests/test_left.py",
     "tests/test_pytest.py",
     "tests/test_selection.py",

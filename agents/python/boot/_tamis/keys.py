@@ -173,7 +173,7 @@ class Keys:
                     self._know(path, name, found[name])
 
     def _know(self, path, name, held):
-        if (path, name) not in self.known and len(held) <= _MOST_ENTRIES:
+        if (path, name) not in self.known and _can_be_told(held):
             one = self.known[path, name] = Dictionary(path, name, held)
             one.keys = {key for key, _ in one.entries()}
             self._by_identity.setdefault(id(held), []).append(one)
@@ -196,8 +196,7 @@ class Keys:
         any."""
         those = list(self.of(held))
         found = {("name", one.path, name) for one in those for name in one.changed(keys)}
-        if len(held) > _MOST_ENTRIES:
-            # Nobody sees any more what changes in them.
+        if those and not _can_be_told(held):
             for one in those:
                 self._give_up(one.path, one.name)
         return found
@@ -216,11 +215,10 @@ class Keys:
         return {("name", path, name) for name in (one.kind, *one.changed(None))}
 
     def _give_up(self, path, name):
-        """From now on all who may have read it by key read all of it."""
+        """Who asks it for a key reads all of it from now on."""
         one = self.known.pop((path, name), None)
         if one is not None:
             self._by_identity[id(one.held)].remove(one)
-        self.agent.note("reached", path, "[" + name)
 
     # -- values ---------------------------------------------------------------
 
@@ -340,6 +338,12 @@ class Keys:
         for one in list(self._watched.values()):
             if one[0].co_name == name and one[0].co_filename == file:
                 self._forget(one)
+
+
+def _can_be_told(held):
+    """Whether entries tell all of a dictionary. A key that is no text may be equal to one, and in
+    large dictionaries nobody sees what changes in them."""
+    return len(held) <= _MOST_ENTRIES and all(type(key) is str for key in dict.keys(held))
 
 
 def _codes_of(module):
