@@ -155,6 +155,9 @@ class State:
                 self._walk_class(path, name, value)
         elif not is_a(value, types.ModuleType):
             self._walk(value, ("name", path, name))
+            # Under another name it may have been watched before.
+            for part, root in self.agent.keys.entries(value):
+                self._walk(part, root)
 
     def _walk_class(self, path, name, kind):
         if not kind.__flags__ & _HEAP_TYPE:
