@@ -155,7 +155,7 @@ class State:
                 self._walk_class(path, name, value)
         elif not is_a(value, types.ModuleType):
             self._walk(value, ("name", path, name))
-            # Under another name it may have been watched before.
+            # Under another name all of it may have been watched before.
             for part, root in self.agent.keys.entries(value):
                 self._walk(part, root)
 
@@ -267,7 +267,7 @@ class State:
         parts = self._held(value, index)
         if self._is_unnamed(type(value)):
             parts.append(type(value))
-        return [(part, index) for part in parts] + self.agent.keys.entries(value)
+        return [(part, index) for part in parts]
 
     def _visit_class(self, kind, parent):
         """A class to which no name leads has its state like an instance: one that a function made.
