@@ -153,7 +153,7 @@ def test_clears(): CACHE.clear()
                 .iter()
                 .find(is_it)
                 .unwrap_or_else(|| panic!("{json:#}"));
-            assert_eq!(edge["cells"], serde_json::json!(["test_a.py#CACHE"]));
+            assert_eq!(edge["cells"], serde_json::json!(["test_a.py#CACHE['x']"]));
             edge["verdict"].clone()
         };
         assert_eq!(verdict("needs", "sets"), "manifest");
