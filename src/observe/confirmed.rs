@@ -140,7 +140,7 @@ impl Closing<'_> {
             units: &units,
             searches: &searches,
         };
-        let by_itself = self.own_on_session(part);
+        let mut by_itself = self.own_on_session(part);
         let imported: Vec<NodeId> = imports
             .values()
             .filter(|node| known.has(**node))
@@ -151,6 +151,12 @@ impl Closing<'_> {
         }
         units.sort_unstable();
         units.dedup();
+        if let (Some((own, _)), Some(owning)) = (&mut by_itself, &self.owning) {
+            let is_by_value = |unit: &u32| owning.is_by_value(self.run.table.get(*unit));
+            own.extend(units.iter().filter(|unit| !is_by_value(unit)));
+            own.sort_unstable();
+            own.dedup();
+        }
         self.observed.bases.push(Base { units, by_itself });
         let doubt = self.run.doubt_in(&reached);
         Confirmed {

@@ -35,6 +35,8 @@ pub(super) struct Owning {
     /// stands for, as it ran later, or in another process. All that a row has of these is
     /// its own.
     elsewhere: FxHashMap<NodeId, BTreeSet<BString>>,
+    /// The paths of modules that have values.
+    held: FxHashSet<BString>,
 }
 
 /// What a part of a row is built on.
@@ -65,6 +67,7 @@ impl Owning {
             is_barred: vec![false; run.edges.len()],
             searches: FxHashSet::default(),
             elsewhere: FxHashMap::default(),
+            held: takers.held(run),
         };
         // Files have one node for all imports, and for all searches: each must have been told.
         let mut unbarred = Vec::new();
@@ -178,6 +181,12 @@ impl Owning {
         marked.flatten().cloned().collect()
     }
 
+    /// Whether values stand for what import-time use of a unit comes to. Code may lead by name to
+    /// a module that nobody had imported when they were taken.
+    pub(super) fn is_by_value(&self, unit: &Unit) -> bool {
+        is_by_value(unit) && (!unit.kind().is_source() || self.held.contains(&unit.path))
+    }
+
     /// The own units of a part of a row, without those of what it is built on.
     pub(super) fn part(
         &self,
@@ -198,7 +207,7 @@ impl Owning {
         let others = part.units.iter().filter(|at| {
             let unit = run.table.get(**at);
             let is_there = |paths: &BTreeSet<BString>| paths.contains(&unit.path);
-            !is_by_value(unit) || is_there(&elsewhere) || is_there(below.elsewhere)
+            !self.is_by_value(unit) || is_there(&elsewhere) || is_there(below.elsewhere)
         });
         own.extend(others);
         if !elsewhere.is_empty() {
@@ -263,6 +272,16 @@ impl<'t> Takers<'t> {
             of,
             controller: controllers.first().copied(),
         })
+    }
+
+    /// The paths of modules that have values.
+    fn held(&self, run: &Run<'_>) -> FxHashSet<BString> {
+        let holders = self.of.iter().flat_map(|(_, trace)| &trace.taking.holders);
+        let modules = holders.filter(|one| !one.path.is_empty() && !one.name.contains(':'));
+        let place = |path: &BString| match run.facts.place(path.as_bstr()) {
+            Place::Inside(path) | Place::Outside(path) => path,
+        };
+        modules.map(|one| place(&one.path)).collect()
     }
 
     fn has(&self, at: usize) -> bool {
