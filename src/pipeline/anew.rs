@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use bstr::ByteSlice;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::project::Project;
 use super::recording::Recording;
-use crate::languages::is_entry;
-use crate::matrix::{CellValue, Fingerprint, LeftIn, Ties, Values};
+use crate::languages::{Facts, TOLD, is_entry, name_hash};
+use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
 use crate::runners::{Anew, Leaves};
 use crate::select::{Reason, Verdict};
@@ -41,12 +42,14 @@ impl Anew {
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };
         let known = decision.anew.clone().unwrap_or_default();
+        let is_met = |test: &str| decision.anew.is_some() && collected.refuted.contains_key(test);
         // Of these it was looked at, or they do what they did.
         let is_known = |test: &str| {
             let verdict = decision.selection.verdicts.get(test);
             let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
-            known.by_test.contains_key(test) || is_brought
+            known.leaves(test).is_some() || is_brought && !is_met(test)
         };
+        let are_compared = |test: &str| !known.is_last && is_met(test);
         // A row proves nothing about what was left when it was made by others.
         let mut anew = Anew::default();
         let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
@@ -60,14 +63,25 @@ impl Anew {
                 && let Some(ties) = &values.ties
             {
                 let tests = matrix.tests().map(|(test, _)| test);
-                let record = Record::new(tests, ties, values);
-                anew.add(record.anew(collected, is_known, is_benign));
+                let record = Record::new(tests, ties, values, Needed::of(matrix, values));
+                anew.add(record.anew(collected, (is_known, are_compared), is_benign));
             }
         }
         if !anew.by_test.is_empty() {
-            anew.add(known);
+            anew.known = known.known;
+            anew.known.extend(known.by_test);
         }
         anew
+    }
+
+    fn leaves(&self, test: &str) -> Option<&Leaves> {
+        self.by_test.get(test).or_else(|| self.known.get(test))
+    }
+
+    /// Tests that leave something anew, now or in a run before.
+    pub(crate) fn leavers(&self) -> impl Iterator<Item = &str> {
+        let all = self.by_test.keys().chain(self.known.keys());
+        all.map(String::as_str)
     }
 
     fn add(&mut self, other: Anew) {
@@ -80,7 +94,7 @@ impl Anew {
 
     /// Why the row of a test proves nothing yet.
     pub(super) fn why(&self, test: &str) -> Option<String> {
-        let leaves = self.by_test.get(test)?;
+        let leaves = self.leaves(test)?;
         let what = match leaves.cells.first() {
             Some((path, name)) => format!("{path}#{name}"),
             None => "something".to_owned(),
@@ -98,7 +112,8 @@ impl Anew {
         made: &mut BTreeMap<String, String>,
         is_known: impl Fn(&str) -> bool,
     ) {
-        let known = self.by_test.iter().filter(|(test, _)| is_known(test));
+        let known = self.by_test.iter().chain(&self.known);
+        let known = known.filter(|(test, _)| is_known(test));
         for (test, leaves) in known {
             let cells = left.entry(test.clone()).or_default();
             cells.extend(leaves.cells.iter().map(|(path, name)| LeftIn {
@@ -124,6 +139,8 @@ type Place = u64;
 
 /// What a record tells of what its tests leave.
 struct Record<'t> {
+    ties: &'t Ties,
+    needed: Needed<'t>,
     places: BTreeMap<&'t str, Place>,
     /// Which test is the first that leaves a cell, and that makes something for others.
     cells: FxHashMap<(&'t str, &'t str), Place>,
@@ -144,7 +161,12 @@ struct Record<'t> {
 
 impl<'t> Record<'t> {
     /// `tests`: those that have places, in the order of these.
-    fn new(tests: impl Iterator<Item = &'t str>, ties: &'t Ties, values: &'t Values) -> Record<'t> {
+    fn new(
+        tests: impl Iterator<Item = &'t str>,
+        ties: &'t Ties,
+        values: &'t Values,
+        needed: Needed<'t>,
+    ) -> Record<'t> {
         let imported = Imported::of(values);
         let places = ties.places.iter().map(|place| 2 * Place::from(*place) + 1);
         let places: BTreeMap<&str, Place> = tests.zip(places).collect();
@@ -188,6 +210,8 @@ impl<'t> Record<'t> {
             told_with.insert(place, last);
         }
         Record {
+            ties,
+            needed,
             places,
             cells: of_cells,
             made_up,
@@ -198,11 +222,12 @@ impl<'t> Record<'t> {
         }
     }
 
-    /// What the tests that ran leave that no test of the record leaves by then.
+    /// What the tests that ran leave that no test of the record leaves by then; of those that
+    /// are compared, too, what they leave with another value than in the record.
     fn anew(
         &self,
         collected: &Observations,
-        is_known: impl Fn(&str) -> bool,
+        (is_known, are_compared): (impl Fn(&str) -> bool, impl Fn(&str) -> bool),
         is_benign: impl Fn(&LeftIn) -> bool,
     ) -> Anew {
         let places = self.with_new(collected.order.as_deref().unwrap_or_default());
@@ -223,7 +248,7 @@ impl<'t> Record<'t> {
                     true => self.told_with.get(place).unwrap_or(place),
                     false => place,
                 };
-                if is_benign(cell) {
+                if is_benign(cell) || !self.needed.may_be(cell) {
                     return false;
                 }
                 if is_entry(&cell.name) {
@@ -234,10 +259,18 @@ impl<'t> Record<'t> {
                 let is_passing = cell.name.ends_with(".__subclasses__") && first.is_some();
                 is_new(first, last) && !is_passing && !self.imported.is_as_before(cell)
             });
-            let cells = cells.map(|cell| (cell.path.clone(), cell.name.clone()));
+            let mut cells: Vec<&LeftIn> = cells.collect();
+            if are_compared(test) {
+                let others = self.left_otherwise(test, collected);
+                cells.extend(others.filter(|cell| !is_benign(cell)));
+            }
+            let cells = cells
+                .into_iter()
+                .map(|cell| (cell.path.clone(), cell.name.clone()));
             let made = collected.made.get(test).map(String::as_str);
             let made = names(made.unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
+            let made = made.filter(|one| self.needed.may_be_made(one));
             let leaves = Leaves {
                 cells: cells.collect(),
                 made: made.map(str::to_owned).collect(),
@@ -247,6 +280,28 @@ impl<'t> Record<'t> {
             }
         }
         anew
+    }
+
+    /// What a test leaves in the record, and now with another value, or one that nobody knows, or
+    /// not at all.
+    fn left_otherwise<'a>(
+        &'a self,
+        test: &str,
+        collected: &'a Observations,
+    ) -> impl Iterator<Item = &'a LeftIn> {
+        let now = collected.left.get(test);
+        let then = self.ties.left.get(test).into_iter().flatten();
+        // Of names that count or are made up, the one of now is another.
+        let is_named = |cell: &&LeftIn| {
+            without_digits(&cell.name).is_none() || self.imported.contains(&(&cell.path, &cell.name))
+        };
+        then.filter(is_named).filter(move |cell| {
+            let now = now.into_iter().flatten();
+            let mut now = now.filter(|one| (&one.path, &one.name) == (&cell.path, &cell.name));
+            let is_same = |now: &LeftIn| now.value.is_some() && now.value == cell.value;
+            let is_unknown = |now: &LeftIn| now.is_unknown || cell.is_unknown;
+            !now.next().is_some_and(|now| is_same(now) && !is_unknown(now))
+        })
     }
 
     /// Whether an entry is left with this value by tests at `place` up to `last` that do not leave
@@ -283,6 +338,46 @@ impl<'t> Record<'t> {
             Some((test.as_str(), known.or(next.map(|next| next - 1))?))
         });
         all.collect()
+    }
+}
+
+/// What the rows of a record can need of what is left: the paths of their units, and the hashes of
+/// what tests make for others by name.
+#[derive(Default)]
+struct Needed<'t> {
+    paths: FxHashSet<&'t str>,
+    made: FxHashSet<u32>,
+    /// Nothing is known of it.
+    is_all: bool,
+}
+
+impl<'t> Needed<'t> {
+    fn of(matrix: &'t Matrix, values: &'t Values) -> Needed<'t> {
+        let units = matrix.units.iter().map(|(unit, _)| unit);
+        let mut needed = Needed::default();
+        for unit in units {
+            if let What::Reached(name) = &unit.what {
+                needed.made.extend(name.strip_prefix(TOLD).map(name_hash));
+            }
+            needed.paths.extend(unit.path.to_str().ok());
+        }
+        let holders = values.holders.iter();
+        needed.paths.extend(holders.map(|holder| &*holder.path));
+        needed
+    }
+
+    /// Whether somebody can read a cell: one of a module that tests made is nobody's who does not
+    /// need that module.
+    fn may_be(&self, cell: &LeftIn) -> bool {
+        let is_of_file = !cell.path.starts_with('*');
+        let is_made_up = is_of_file && !Facts::is_third_party(cell.path.as_bytes().as_bstr());
+        self.is_all || !is_made_up || self.paths.contains(&*cell.path)
+    }
+
+    /// The same of what tests make for others: a hash, with a `+` where it was changed.
+    fn may_be_made(&self, hash: &str) -> bool {
+        let number = u32::from_str_radix(hash.trim_end_matches('+'), 16);
+        self.is_all || number.map_or(true, |number| self.made.contains(&number))
     }
 }
 
@@ -324,12 +419,24 @@ impl<'t> Imported<'t> {
     }
 }
 
-/// `None` if it has none.
+/// A name without its digits; of numbers that are written in hexadecimal, as the addresses of
+/// objects are, letters are digits, too. `None` if it has none.
 fn without_digits(name: &str) -> Option<String> {
-    let is_digit = |one: char| one.is_ascii_digit();
-    let is_numbered = name.contains(is_digit);
-    is_numbered.then(|| name.split(is_digit).collect())
+    if !name.contains(|one: char| one.is_ascii_digit()) {
+        return None;
+    }
+    let mut rest = String::new();
+    for word in name.split_inclusive(|one: char| !one.is_ascii_hexdigit()) {
+        let number = word.trim_end_matches(|one: char| !one.is_ascii_hexdigit());
+        let is_number = number.len() >= ADDRESS && number.contains(|one: char| one.is_ascii_digit());
+        let is_dropped = |one: char| one.is_ascii_digit() || is_number && one.is_ascii_hexdigit();
+        rest.extend(word.chars().filter(|one| !is_dropped(*one)));
+    }
+    Some(rest)
 }
+
+/// So many hexadecimal digits in a row, and no word, are a number.
+const ADDRESS: usize = 8;
 
 /// The hashes in a text of [`Ties::made`].
 fn names(made: &str) -> impl Iterator<Item = &str> {
@@ -406,8 +513,9 @@ mod tests {
                 collected.rows.push(row(test));
             }
             let values = Values::default();
-            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values);
-            let found = record_of.anew(&collected, |_| false, |_| false);
+            let all = Needed { is_all: true, ..Needed::default() };
+            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all);
+            let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
             for (test, at, is_new) in &order {
                 let mut by = *at;
                 while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {
@@ -457,8 +565,9 @@ mod tests {
                 collected.rows.push(row(test));
             }
             let values = Values::default();
-            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values);
-            let found = record_of.anew(&collected, |_| false, |_| false);
+            let all = Needed { is_all: true, ..Needed::default() };
+            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all);
+            let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
             let mut state = 0;
             for (at, test) in tests.iter().enumerate() {
                 if record[at] > 0 {

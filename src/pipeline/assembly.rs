@@ -198,8 +198,11 @@ impl<'a> Assembly<'a> {
         let ended_well = |row: &&ObservedRow| row.outcome.is_good();
         let rows = self.collected.rows.iter().filter(ended_well);
         let well: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
+        // Nor have those that met what others leave anew.
+        let is_met = |test: &str| self.collected.refuted.contains_key(test);
         for (test, _, evidence) in decision.selection.brought() {
             if well.contains(test)
+                && !is_met(test)
                 && late_holds(evidence, decision, self.collected)
                 && let Some(matrix) = decision.proof_of(test)
                 && let Some(row) = matrix.row(TestId::Test(test))

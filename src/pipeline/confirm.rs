@@ -57,21 +57,40 @@ pub(crate) fn confirming<'d>(
         .map(Some)
 }
 
-/// The tests that values can excuse, and by what they may meet another state; by the matrix that
-/// has their values. `None`: only by what tests leave anew.
-fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<(&str, Option<By>)>> {
-    let mut open: BTreeMap<String, Vec<(&str, Option<By>)>> = BTreeMap::new();
+/// A test that values can excuse, or that may meet what others leave anew.
+#[derive(Clone, Copy)]
+struct Candidate<'d> {
+    test: &'d str,
+    /// By what it may meet another state. `None`: only by what tests leave anew.
+    by: Option<By>,
+    /// Whether it runs for others, whatever it reads.
+    runs: bool,
+}
+
+/// By the matrix that has their values.
+fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate<'_>>> {
+    let mut open: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
     for (test, reason) in decision.selection.selected() {
         if let Reason::Unconfirmed { baseline, by, .. } = reason {
             let of_matrix = open.entry(baseline.clone()).or_default();
-            of_matrix.push((test, Some(*by)));
+            of_matrix.push(Candidate {
+                test,
+                by: Some(*by),
+                runs: false,
+            });
         }
     }
     if decision.anew.is_some() {
-        for (test, _) in decision.selection.excluded() {
+        // Those that run for others may meet it, too, and do something else then.
+        let brought = decision.selection.brought();
+        let brought = brought.map(|(test, ..)| (test, true));
+        let excluded = decision.selection.excluded();
+        let excluded = excluded.map(|(test, _)| (test, false));
+        for (test, runs) in excluded.chain(brought) {
             if let Some(baseline) = decision.baseline_of(&TestId::from(test)) {
                 let of_matrix = open.entry(baseline.name.to_string()).or_default();
-                of_matrix.push((test, None));
+                let by = None;
+                of_matrix.push(Candidate { test, by, runs });
             }
         }
     }
@@ -104,6 +123,7 @@ struct Open<'d> {
     tied: Option<Part>,
     /// Whether what was imported is proven to be the same.
     is_import_same: bool,
+    runs: bool,
 }
 
 /// What counts of it.
@@ -165,7 +185,7 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
 
 impl<'d> Planning<'d> {
-    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[(&'d str, Option<By>)]) {
+    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[Candidate<'d>]) {
         let mut source = Source {
             matrix,
             held: BTreeSet::new(),
@@ -182,9 +202,9 @@ impl<'d> Planning<'d> {
             }
         }
         let (number, before) = (self.matrices.len(), self.open.len());
-        for (test, by) in tests {
-            let row = matrix.row(TestId::Test(test));
-            let open = row.and_then(|row| self.test(row, *by, number, &mut source));
+        for candidate in tests {
+            let row = matrix.row(TestId::Test(candidate.test));
+            let open = row.and_then(|row| self.test(row, *candidate, number, &mut source));
             self.open.extend(open);
         }
         if self.open.len() > before {
@@ -200,10 +220,11 @@ impl<'d> Planning<'d> {
     fn test(
         &mut self,
         row: &'d Row,
-        by: Option<By>,
+        candidate: Candidate<'d>,
         matrix: usize,
         source: &mut Source<'d>,
     ) -> Option<Open<'d>> {
+        let by = candidate.by;
         let own = row.own.as_ref()?;
         let inner = own.inner.as_ref();
         let tied = inner.and_then(|one| self.part(&one.sets, &one.others, one.reads, source));
@@ -223,6 +244,7 @@ impl<'d> Planning<'d> {
             own: whole,
             tied,
             is_import_same: matches!(by, Some(By::Tests) | None),
+            runs: candidate.runs,
         })
     }
 
@@ -377,6 +399,7 @@ impl<'d> Planning<'d> {
                         own: open.own.map(|part| part.of),
                         tied: open.tied.map(|part| part.of),
                         is_import_same: open.is_import_same,
+                        runs: open.runs,
                     };
                     (open.test, of)
                 })

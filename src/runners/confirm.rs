@@ -29,9 +29,13 @@ pub(crate) struct Confirm<'a> {
 
 /// What some tests leave for others that the record has nobody leave by then, by test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(transparent)]
 pub(crate) struct Anew {
     pub by_test: BTreeMap<String, Leaves>,
+    /// The same of runs before: those that can meet it have run.
+    pub known: BTreeMap<String, Leaves>,
+    /// Whether no run comes after that for which this is: whoever meets something in it counts as
+    /// leaving all that it leaves in the record with another value. Else that is compared.
+    pub is_last: bool,
 }
 
 /// What one test leaves so.
@@ -133,6 +137,9 @@ pub(crate) struct OpenTest {
     /// Whether the state after the imports that `tied` has is proven to be the same.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_import_same: bool,
+    /// Whether it runs for others, whatever it reads.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub runs: bool,
 }
 
 /// What counts of a test that values can excuse.

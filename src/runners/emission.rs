@@ -390,6 +390,7 @@ mod tests {
             }),
             tied: None,
             is_import_same: false,
+            runs: false,
         };
         let plan = Confirm {
             tests: [("a.py::open", test.clone()), ("b.py::open", test)].into(),

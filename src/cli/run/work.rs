@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::shards::Division;
 use super::super::{deciding, service, telling};
+use super::brittle::MOST_RUNS;
 use super::{Done, RunRequest};
 use crate::error::{Error, Exit};
 use crate::history::View;
@@ -21,7 +22,7 @@ use crate::report::{CiSelection, Event, Report, SelectionJson};
 use crate::run::{Asker, Ended, Gate, RunPlan};
 use crate::runners::emission::LATE;
 use crate::runners::file_of;
-use crate::runners::{Build, Built, Question};
+use crate::runners::{Anew, Build, Built, Question};
 use crate::select::{Mode, Need, Part, Selection};
 
 /// One suite and what is to be done with it.
@@ -287,16 +288,19 @@ impl Work<'_> {
         decision.selection.processes.is_one = self.runs_before > 0;
         if let Some(recorded) = self.after {
             // It may be the end of a fixture that other tests of the file need.
-            for leaver in recorded.anew.by_test.keys() {
+            for leaver in recorded.anew.leavers() {
                 let file = file_of(leaver);
                 for ran in recorded.outcomes.keys() {
                     if file_of(ran) == file {
-                        let test = leaver.clone();
+                        let test = leaver.to_owned();
                         decision.selection.bring(ran, Need::LeavesTo { test });
                     }
                 }
             }
-            decision.anew = Some(recorded.anew.clone());
+            decision.anew = Some(Anew {
+                is_last: self.runs_before == MOST_RUNS,
+                ..recorded.anew.clone()
+            });
         }
         if self.request.shard.is_some() {
             deciding::lay_out(project, &view, &mut decision, false, report)?;

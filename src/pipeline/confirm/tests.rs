@@ -83,7 +83,11 @@ fn reads_of(unit: &Unit) -> Option<UnitReads> {
 
 fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confirm<'d> {
     let mut planning = Planning::default();
-    let asked = |test: &&'d str| (*test, Some(By::Imports));
+    let asked = |test: &&'d str| Candidate {
+        test,
+        by: Some(By::Imports),
+        runs: false,
+    };
     let tests: Vec<_> = tests.iter().map(asked).collect();
     planning.add(matrix, values, &tests);
     let read = |modules: &Needed, units: &[&Unit]| {

@@ -1,8 +1,10 @@
 """Which tests that are left out can meet what others leave anew.
 
 A run before this one has shown that some tests leave something which the record has nobody leave by
-then. Tests after them were left out without being looked at: those that can read any of it run now,
-and count as leaving what they leave in the record.
+then. Tests after them were left out without being looked at: those that can read any of it run now.
+What these leave is compared with the record when they have ended, and if it differs, another run
+looks for those who meet that. In the last run they count as leaving something else than in the
+record.
 
 PYTEST_DONT_REWRITE
 """
@@ -28,25 +30,37 @@ def met(exclusion, collected):
     return _sweep(exclusion, collected, meets)
 
 
-def _nobody_knows(_item, _cells, _hashes):
+def _nobody_knows(item, cells, hashes):
     return "nobody knows what it reads", (), ()
 
 
 def _sweep(exclusion, collected, meets):
     found = {}
     cells, hashes = set(), set()
+    fresh, known = exclusion.anew["by_test"], exclusion.anew["known"]
     for item in collected:
-        leaves = exclusion.anew.get(item.nodeid)
+        test = item.nodeid
+        leaves = fresh.get(test)
+        if leaves is None and (cells or hashes):
+            # Who has met it left something else than it leaves now, perhaps.
+            leaves = known.get(test)
         if leaves is not None:
             cells.update(map(tuple, leaves["cells"]))
             hashes.update(hashes_of(leaves["made"]))
-        elif (cells or hashes) and exclusion.is_left_out(item.nodeid):
+        elif (cells or hashes) and test not in known and _is_open(exclusion, meets, test):
             why, more, made = meets(item, frozenset(cells), frozenset(hashes))
             if why is not None:
-                found[item.nodeid] = why
+                found[test] = why
+            if why is not None and exclusion.anew["is_last"]:
                 cells.update(more)
                 hashes.update(hashes_of(made))
     return found
+
+
+def _is_open(exclusion, meets, test):
+    """Whether a test is left out, or runs only for others."""
+    told = meets.plan.tests.get(test) if isinstance(meets, Meeting) else None
+    return exclusion.is_left_out(test) or told is not None and told.get("runs", False)
 
 
 class Meeting:

@@ -70,7 +70,7 @@ def _judge(agent, exclusion, items, collected, can_wait):
     confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:
         test = item.nodeid
-        if test not in plan.tests:
+        if test not in plan.tests or plan.tests[test].get("runs"):
             continue
         if test in seen:
             confirmed.discard(test)

@@ -93,7 +93,9 @@ def _said(text, why):
 
 
 # The last one is what stands at a key of a global dictionary.
-_KINDS = tuple("module class text docs annotations marks shape member global entry".split())
+_KINDS = tuple(
+    "module class text docs annotations marks shape member global subclasses entry".split()
+)
 # Those that code gets at by a name.
 _NAMED = ("module", "class", "member", "global")
 
@@ -178,7 +180,7 @@ class Differences:
                 # Those of classes that tests define and drop go when the collector comes. Only
                 # who spells the name meets them.
                 one.for_all = False
-                one.kind = "text"
+                one.kind = "subclasses"
         return found
 
     def _compare(self, recorded):
@@ -376,7 +378,7 @@ class Readings:
             for number in one.hashes:
                 self._by_hash.setdefault(number, []).append(at)
             # How a test is marked matters to pytest, and to who spells the test.
-            if one.path and one.kind != "marks":
+            if one.path and one.kind not in ("marks", "subclasses"):
                 self._by_path.setdefault(one.path, []).append(at)
         self._hashes = frozenset(self._by_hash)
         # Number of a path, and what differs there.
@@ -395,7 +397,7 @@ class Readings:
         for at, one in enumerate(found):
             every[one.kind].add(at)
         self._by_flag = {
-            "anything": set(range(len(found))) - every["marks"],
+            "anything": set(range(len(found))) - every["marks"] - every["subclasses"],
             "members": every["member"]
             | {at for at in every["shape"] if ":" in found[at].name}
             | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
