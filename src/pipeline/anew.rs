@@ -293,14 +293,16 @@ impl<'t> Record<'t> {
         let then = self.ties.left.get(test).into_iter().flatten();
         // Of names that count or are made up, the one of now is another.
         let is_named = |cell: &&LeftIn| {
-            without_digits(&cell.name).is_none() || self.imported.contains(&(&cell.path, &cell.name))
+            without_digits(&cell.name).is_none()
+                || self.imported.contains(&(&cell.path, &cell.name))
         };
         then.filter(is_named).filter(move |cell| {
             let now = now.into_iter().flatten();
             let mut now = now.filter(|one| (&one.path, &one.name) == (&cell.path, &cell.name));
             let is_same = |now: &LeftIn| now.value.is_some() && now.value == cell.value;
             let is_unknown = |now: &LeftIn| now.is_unknown || cell.is_unknown;
-            !now.next().is_some_and(|now| is_same(now) && !is_unknown(now))
+            !now.next()
+                .is_some_and(|now| is_same(now) && !is_unknown(now))
         })
     }
 
@@ -428,7 +430,8 @@ fn without_digits(name: &str) -> Option<String> {
     let mut rest = String::new();
     for word in name.split_inclusive(|one: char| !one.is_ascii_hexdigit()) {
         let number = word.trim_end_matches(|one: char| !one.is_ascii_hexdigit());
-        let is_number = number.len() >= ADDRESS && number.contains(|one: char| one.is_ascii_digit());
+        let is_number =
+            number.len() >= ADDRESS && number.contains(|one: char| one.is_ascii_digit());
         let is_dropped = |one: char| one.is_ascii_digit() || is_number && one.is_ascii_hexdigit();
         rest.extend(word.chars().filter(|one| !is_dropped(*one)));
     }
@@ -444,139 +447,4 @@ fn names(made: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::matrix::Outcome;
-    use crate::observe::ObservedRow;
-
-    const CELLS: [&str; 3] = ["a", "b", "c"];
-
-    fn cells(mask: u8) -> Vec<LeftIn> {
-        let those = CELLS
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| mask >> at & 1 == 1);
-        let cell = |name: &str| LeftIn {
-            path: "m.py".to_owned(),
-            name: name.to_owned(),
-            value: None,
-            is_unknown: false,
-        };
-        those.map(|(_, name)| cell(name)).collect()
-    }
-
-    fn row(test: &str) -> ObservedRow {
-        ObservedRow {
-            test: test.to_owned(),
-            base: 0,
-            own: Vec::new(),
-            by_itself: None,
-            inner: None,
-            outcome: Outcome::Passed,
-            duration_ms: 0,
-            position: 0,
-            incomplete: None,
-        }
-    }
-
-    proptest! {
-        /// Against the definition: nobody of the record leaves it up to there, where tests that
-        /// leave something one after the other count as one.
-        #[test]
-        fn what_is_left_anew(record in prop::collection::vec(0..8u8, 1..8), now in prop::collection::vec((0..8u8, any::<bool>()), 1..8)) {
-            let name = |at: usize| format!("t{at}");
-            let tests: Vec<String> = (0..record.len()).map(name).collect();
-            let left = tests.iter().zip(&record).filter(|(_, mask)| **mask > 0);
-            let ties = Ties {
-                places: (0..record.len() as u32).collect(),
-                left: left.map(|(test, mask)| (test.clone(), cells(*mask))).collect(),
-                made: BTreeMap::new(),
-            };
-            // Some tests are new: they stand behind the known one of that number.
-            let mut order = Vec::new();
-            let mut collected = Observations::default();
-            for (at, test) in tests.iter().enumerate() {
-                order.push((test.clone(), at, false));
-                if now.get(at).is_some_and(|(_, is_new)| *is_new) {
-                    order.push((format!("new{at}"), at, true));
-                }
-            }
-            collected.order = Some(order.iter().map(|(test, ..)| test.clone()).collect());
-            for (test, at, _) in &order {
-                let mask = now.get(*at).map_or(0, |(mask, _)| *mask);
-                collected.left.insert(test.clone(), cells(mask));
-                // Of one cell nobody sees who changes it.
-                let unseen = BTreeSet::from([("m.py".to_owned(), "c".to_owned())]);
-                collected.unseen.insert(test.clone(), unseen);
-                collected.rows.push(row(test));
-            }
-            let values = Values::default();
-            let all = Needed { is_all: true, ..Needed::default() };
-            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all);
-            let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
-            for (test, at, is_new) in &order {
-                let mut by = *at;
-                while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {
-                    by += 1;
-                }
-                let of = |masks: &[u8]| masks.iter().fold(0, |all, mask| all | mask);
-                let before: u8 = of(&record[..=*at]) & 3 | of(&record[..=by]) & 4;
-                let is_last = *is_new && at + 1 == record.len();
-                let mask = now.get(*at).map_or(0, |(mask, _)| *mask);
-                let anew = if is_last { 0 } else { mask & !before };
-                let cells: BTreeSet<_> = { cells(anew).into_iter() }
-                    .map(|cell| (cell.path, cell.name))
-                    .collect();
-                let known = found.by_test.get(test).map(|leaves| leaves.cells.clone());
-                prop_assert_eq!(known.unwrap_or_default(), cells, "{}", test);
-            }
-        }
-
-        /// An entry counts by its value: against the state that the record has at that place.
-        #[test]
-        fn which_entries_are_left_anew(record in prop::collection::vec(0..4u8, 1..8), now in prop::collection::vec(0..4u8, 1..8)) {
-            let name = |at: usize| format!("t{at}");
-            // 0: nothing; 3: with no value that is known.
-            let entry = |value: u8| -> Vec<LeftIn> {
-                let known = (value < 3).then_some(Fingerprint([value; 16]));
-                let cell = LeftIn {
-                    path: "m.py".to_owned(),
-                    name: "X['k']".to_owned(),
-                    value: known,
-                    is_unknown: value == 3,
-                };
-                if value == 0 { Vec::new() } else { vec![cell] }
-            };
-            let tests: Vec<String> = (0..record.len()).map(name).collect();
-            let left = tests.iter().zip(&record).filter(|(_, value)| **value > 0);
-            let ties = Ties {
-                places: (0..record.len() as u32).collect(),
-                left: left.map(|(test, value)| (test.clone(), entry(*value))).collect(),
-                made: BTreeMap::new(),
-            };
-            let mut collected = Observations {
-                order: Some(tests.clone()),
-                ..Observations::default()
-            };
-            for (test, value) in tests.iter().zip(&now) {
-                collected.left.insert(test.clone(), entry(*value));
-                collected.rows.push(row(test));
-            }
-            let values = Values::default();
-            let all = Needed { is_all: true, ..Needed::default() };
-            let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all);
-            let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
-            let mut state = 0;
-            for (at, test) in tests.iter().enumerate() {
-                if record[at] > 0 {
-                    state = record[at];
-                }
-                let left = now.get(at).copied().unwrap_or_default();
-                let is_same = record[at] > 0 || left == 0 || left < 3 && left == state;
-                prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
-            }
-        }
-    }
-}
+mod tests;

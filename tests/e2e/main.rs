@@ -20,6 +20,7 @@ mod bad_input;
 mod benign;
 mod beside;
 mod carried;
+mod chains;
 mod ci;
 mod classify;
 mod clock;

@@ -1,0 +1,205 @@
+//! Tests that meet what others leave anew, and leave something else for that: those after them run
+//! if that has another value, and only then.
+
+use crate::harness::*;
+use crate::ties::{readers, step};
+
+/// `test_p` starts to leave something; each of the others reads what the one before it leaves.
+const CHAIN: &str = r#"
+-- lib.py --
+LIMIT = 3
+A = B = C = D = E = 0
+def limit():
+    return LIMIT
+-- test_a.py --
+def test_p():
+    assert True
+-- test_b.py --
+import pytest
+import lib
+def test_a():
+    lib.A = lib.limit()
+def test_b():
+    lib.B = lib.A
+def test_c():
+    lib.C = lib.B
+def test_d():
+    lib.D = lib.C
+def test_e():
+    lib.E = lib.D
+def test_f():
+    assert lib.E == 3
+def test_other():
+    assert True
+"#;
+
+const LEAVES: (&str, &str, &str) = (
+    "test_a.py",
+    "    assert True",
+    "    import lib\n    lib.LIMIT = 4",
+);
+
+/// Longer than there are runs.
+#[test]
+fn a_chain_is_followed_to_its_end() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, CHAIN);
+        project.run();
+        let run = step(&mut project, &[LEAVES]);
+        let (ran, failed) = readers(&run);
+        assert_eq!(failed, ["test_f"].into(), "{}", run.stderr);
+        assert!(!ran.contains("test_other"), "{}", run.stderr);
+        assert_eq!(run.code, 1);
+        let plain = project.plain();
+        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+    });
+}
+
+#[test]
+fn a_chain_ends_where_values_are_the_same() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = CHAIN.replace("lib.B = lib.A", "lib.B = min(lib.A, 3)");
+        let mut project = Project::new(python, &files);
+        project.run();
+        let run = step(&mut project, &[LEAVES]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let (ran, _) = readers(&run);
+        assert_eq!(ran, ["test_a", "test_b"].into(), "{}", run.stderr);
+        let plain = project.plain();
+        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+    });
+}
+
+/// What others need runs before it, and meets the same: it leaves something else, too.
+#[test]
+fn a_test_that_runs_for_others_meets_it() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- lib.py --
+LIMIT = 3
+A = B = 0
+def limit():
+    return LIMIT
+-- test_a.py --
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_sets():
+    lib.A = lib.limit()
+    lib.B = 1
+def test_needs():
+    assert lib.B == 1
+def test_v():
+    assert lib.A == 3
+"#;
+        let mut project = Project::new(python, files);
+        project.run();
+        // It is found out that one needs the other.
+        let edit = ("test_b.py", "lib.B == 1", "lib.B == 1 and True");
+        let run = step(&mut project, &[edit]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let needs = ("test_b.py", "lib.B == 1 and True", "lib.B != 0");
+        let run = step(&mut project, &[LEAVES, needs]);
+        assert_eq!(readers(&run).1, ["test_v"].into(), "{}", run.stderr);
+        assert_eq!(run.code, 1);
+    });
+}
+
+/// Modules that tests make are new at each run, and nobody else's.
+#[test]
+fn modules_with_made_up_names_are_nothing_new() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- lib.py --
+import sys
+import types
+LIMIT = 3
+def limit():
+    return LIMIT
+def load(text, path):
+    name = "made_%x" % id(text)
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(text, path, "exec"), vars(module))
+    return module
+-- test_a.py --
+import importlib.util
+import lib
+def test_p(tmp_path):
+    path = tmp_path / "made.py"
+    path.write_text("environment = 1")
+    spec = importlib.util.spec_from_file_location("made", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.environment = 2
+    text = "".join(["value", " = 1"])
+    assert lib.load(text, str(path)).value == 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_exec(n):
+    exec("assert lib.limit() == 3")
+"#;
+        let mut project = Project::new(python, files);
+        project.run();
+        let edit = ("test_a.py", ".value == 1", ".value != 2");
+        let run = step(&mut project, &[edit]);
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        assert_eq!(ran, ["test_a.py::test_p"], "{}", run.stderr);
+        assert!(!run.stderr.contains("did not before"), "{}", run.stderr);
+    });
+}
+
+/// Functions name a module that some tests import themselves: it counts as it is for those that
+/// do not call these, and values excuse them all the same.
+#[test]
+fn a_module_that_tests_import_themselves() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- late.py --
+def fix():
+    return 1
+-- lib.py --
+STATE = []
+def risky():
+    from late import fix
+    STATE.append(2)
+    return fix()
+def work(n):
+    return n if n >= len(STATE) - 9 else risky()
+-- test_a.py --
+import lib
+def test_first():
+    lib.STATE.append(1)
+def test_risky():
+    assert lib.risky() == 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_work(n):
+    assert lib.work(n) == n
+"#;
+        let mut project = Project::new(python, files);
+        project.run();
+        // Values excuse readers, while a new test imports the module; then these have rows anew.
+        let new = "import lib\ndef test_new():\n    assert lib.risky() == 1\n";
+        project.write("test_c.py", new);
+        let edits = [
+            ("lib.py", "STATE = []", "STATE = list()"),
+            ("test_a.py", "STATE.append(1)", "STATE.append(len('a'))"),
+        ];
+        for edit in edits {
+            let run = step(&mut project, &[edit]);
+            assert_eq!(run.code, 0, "{edit:?} {}", run.stderr);
+            assert!(readers(&run).0.is_empty(), "{edit:?} {}", run.stderr);
+        }
+        let edit = ("late.py", "return 1", "return 1 + 1");
+        let run = step(&mut project, &[edit]);
+        assert_eq!(run.outcomes["test_a.py::test_risky"], "failed");
+        let plain = project.plain();
+        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+    });
+}
