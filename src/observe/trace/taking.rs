@@ -26,6 +26,8 @@ pub struct Taking {
     pub refuted: Vec<(String, String)>,
     /// Tests that it left out at their turn, as what earlier ones had left was as recorded.
     pub tied: Vec<String>,
+    /// The same, where nothing that ran can have left them anything else.
+    pub apart: Vec<String>,
     /// By the scope of a test: the cells that changed during its turn.
     pub left: Vec<(u64, Vec<LeftCell>)>,
     /// By the scope of a test: those among them of which nobody saw whether it changed them, or
@@ -95,6 +97,7 @@ impl Taking {
                 self.gave_up = Some(text(field(1)?)?);
             }
             "tied" => self.tied.extend(texts(field(1)?)?),
+            "apart" => self.apart.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);
                 self.left
