@@ -9,7 +9,7 @@ have none, are looked for first; then who reads one of them. Whoever cannot be d
 
 from .names import name_hash
 from .unit_index import UnitIndex
-from .values import ITEMS, MODULES
+from .values import ITEMS, MODULES, PROCESS
 
 # What the interpreter asks of modules by itself.
 _ASKED_OF_MODULES = frozenset(("__dir__", "__path__", "__class__"))
@@ -20,6 +20,9 @@ _PROVIDER = "__getattr__"
 # Of a class these have readers of their own, all other names with two underlines are read by
 # operators and statements.
 _READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
+
+# What runs at exit: only by the name of that module a test can get at it.
+_AT_EXIT = (PROCESS, "atexit")
 
 # So many sets of cells are kept with who reads them.
 _MOST_MET = 4
@@ -159,6 +162,9 @@ class Differences:
             if name.startswith("environ["):
                 found.everywhere.append("the environment variable %s differs" % name[8:-1])
                 continue
+            if (path, name) == _AT_EXIT:
+                found.found.append(Difference("process", name, ""))
+                continue
             if path == MODULES:
                 # Who asks for a module spells its name; who goes through all, `modules`.
                 found.found.append(Difference("sys", name.rpartition(".")[2] or "modules", ""))
@@ -216,6 +222,8 @@ class Differences:
         elif name == MODULES:
             # An import asks for the last part of a module's name.
             self.found.append(Difference("sys", key.rpartition(".")[2], path))
+        elif (name, key) == _AT_EXIT:
+            self.found.append(Difference("process", key, ""))
         elif path == "" or name.startswith("*"):
             # A library has one value. It has no order of names, whose key this would be of a
             # module of the project.
