@@ -160,6 +160,7 @@ fn select_and_run(
         cwd: suites::folder_of_command(is_typed, &request.config, globals),
         has_started,
         runs_before: 0,
+        passes: 0,
         after: None,
         report,
     };

@@ -42,14 +42,17 @@ impl Anew {
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };
         let known = decision.anew.clone().unwrap_or_default();
-        let is_met = |test: &str| decision.anew.is_some() && collected.refuted.contains_key(test);
-        // Of these it was looked at, or they do what they did.
+        let mut met = known.met;
+        if decision.anew.is_some() {
+            met.extend(collected.refuted.keys().cloned());
+        }
+        // These do what they did.
         let is_known = |test: &str| {
             let verdict = decision.selection.verdicts.get(test);
             let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
-            known.leaves(test).is_some() || is_brought && !is_met(test)
+            is_brought && !met.contains(test)
         };
-        let are_compared = |test: &str| !known.is_last && is_met(test);
+        let are_compared = |test: &str| !known.is_broad && met.contains(test);
         // A row proves nothing about what was left when it was made by others.
         let mut anew = Anew::default();
         let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
@@ -67,11 +70,25 @@ impl Anew {
                 anew.add(record.anew(collected, (is_known, are_compared), is_benign));
             }
         }
-        if !anew.by_test.is_empty() {
-            anew.known = known.known;
-            anew.known.extend(known.by_test);
+        // At this was looked.
+        anew.known = known.known;
+        for (test, leaves) in known.by_test {
+            anew.known.entry(test).or_default().add(leaves);
         }
+        for (test, leaves) in &mut anew.by_test {
+            if let Some(known) = anew.known.get(test) {
+                leaves.remove(known);
+            }
+        }
+        anew.by_test
+            .retain(|_, leaves| *leaves != Leaves::default());
+        anew.met = met;
         anew
+    }
+
+    /// Whether there is nothing to look at, nor was in a run before.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_test.is_empty() && self.known.is_empty()
     }
 
     fn leaves(&self, test: &str) -> Option<&Leaves> {
@@ -86,14 +103,16 @@ impl Anew {
 
     fn add(&mut self, other: Anew) {
         for (test, leaves) in other.by_test {
-            let of_test = self.by_test.entry(test).or_default();
-            of_test.cells.extend(leaves.cells);
-            of_test.made.extend(leaves.made);
+            self.by_test.entry(test).or_default().add(leaves);
         }
     }
 
     /// Why the row of a test proves nothing yet.
     pub(super) fn why(&self, test: &str) -> Option<String> {
+        if self.by_test.is_empty() {
+            // At all of it was looked.
+            return None;
+        }
         let leaves = self.leaves(test)?;
         let what = match leaves.cells.first() {
             Some((path, name)) => format!("{path}#{name}"),
@@ -289,21 +308,28 @@ impl<'t> Record<'t> {
         test: &str,
         collected: &'a Observations,
     ) -> impl Iterator<Item = &'a LeftIn> {
-        let now = collected.left.get(test);
+        let now = collected.left.get(test).map_or(&[][..], Vec::as_slice);
         let then = self.ties.left.get(test).into_iter().flatten();
-        // Of names that count or are made up, the one of now is another.
-        let is_named = |cell: &&LeftIn| {
-            without_digits(&cell.name).is_none()
-                || self.imported.contains(&(&cell.path, &cell.name))
-        };
-        then.filter(is_named).filter(move |cell| {
-            let now = now.into_iter().flatten();
-            let mut now = now.filter(|one| (&one.path, &one.name) == (&cell.path, &cell.name));
-            let is_same = |now: &LeftIn| now.value.is_some() && now.value == cell.value;
-            let is_unknown = |now: &LeftIn| now.is_unknown || cell.is_unknown;
-            !now.next()
-                .is_some_and(|now| is_same(now) && !is_unknown(now))
+        then.filter(move |cell| {
+            let is_same = |one: &&LeftIn| (&one.path, &one.name) == (&cell.path, &cell.name);
+            match now.iter().find(is_same) {
+                Some(now) => {
+                    let is_known = !now.is_unknown && !cell.is_unknown && now.value.is_some();
+                    !is_known || now.value != cell.value
+                }
+                None => !self.is_named_anew(cell, now),
+            }
         })
+    }
+
+    /// Whether a test left `cell` under a name that counts or is made up, and does so `now` under
+    /// another one.
+    fn is_named_anew(&self, cell: &LeftIn, now: &[LeftIn]) -> bool {
+        let is_imported = self.imported.contains(&(&cell.path, &cell.name));
+        let may_be = may_be_made_up(&cell.name) && !is_imported;
+        let name = without_digits(&cell.name).filter(|_| may_be);
+        let mut others = now.iter().filter(|one| one.path == cell.path);
+        name.is_some() && others.any(|one| without_digits(&one.name) == name)
     }
 
     /// Whether an entry is left with this value by tests at `place` up to `last` that do not leave
@@ -322,9 +348,10 @@ impl<'t> Record<'t> {
     /// The place of the first test that leaves a cell.
     fn first(&self, (path, name): &(String, String)) -> Option<Place> {
         let by_name = self.cells.get(&(&**path, &**name)).copied();
-        by_name.or_else(|| match self.imported.contains(&(path, name)) {
-            true => None,
-            false => {
+        let is_made_up = may_be_made_up(name) && !self.imported.contains(&(path, name));
+        by_name.or_else(|| match is_made_up {
+            false => None,
+            true => {
                 let key = (&**path, without_digits(name)?);
                 self.made_up.get(&key).copied()
             }
@@ -421,6 +448,11 @@ impl<'t> Imported<'t> {
     }
 }
 
+/// Keys and variables of the environment are what programs want them to be.
+fn may_be_made_up(name: &str) -> bool {
+    !is_entry(name) && !name.starts_with("environ[")
+}
+
 /// A name without its digits; of numbers that are written in hexadecimal, as the addresses of
 /// objects are, letters are digits, too. `None` if it has none.
 fn without_digits(name: &str) -> Option<String> {
@@ -439,7 +471,7 @@ fn without_digits(name: &str) -> Option<String> {
 }
 
 /// So many hexadecimal digits in a row, and no word, are a number.
-const ADDRESS: usize = 8;
+const ADDRESS: usize = 12;
 
 /// The hashes in a text of [`Ties::made`].
 fn names(made: &str) -> impl Iterator<Item = &str> {

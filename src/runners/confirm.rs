@@ -33,9 +33,12 @@ pub(crate) struct Anew {
     pub by_test: BTreeMap<String, Leaves>,
     /// The same of runs before: those that can meet it have run.
     pub known: BTreeMap<String, Leaves>,
-    /// Whether no run comes after that for which this is: whoever meets something in it counts as
-    /// leaving all that it leaves in the record with another value. Else that is compared.
-    pub is_last: bool,
+    /// Who met any of it in these: what they leave is compared with the record by value.
+    #[serde(skip)]
+    pub met: BTreeSet<String>,
+    /// Whether that is not done, as there were enough such runs: who meets anything counts as
+    /// leaving all that it leaves in the record with another value.
+    pub is_broad: bool,
 }
 
 /// What one test leaves so.
@@ -45,6 +48,19 @@ pub(crate) struct Leaves {
     pub cells: BTreeSet<(String, String)>,
     /// What it makes for others or changes in that, as [`crate::matrix::Ties::made`] has it.
     pub made: BTreeSet<String>,
+}
+
+impl Leaves {
+    pub(crate) fn add(&mut self, other: Leaves) {
+        self.cells.extend(other.cells);
+        self.made.extend(other.made);
+    }
+
+    /// Takes out what `other` has, too.
+    pub(crate) fn remove(&mut self, other: &Leaves) {
+        self.cells.retain(|cell| !other.cells.contains(cell));
+        self.made.retain(|made| !other.made.contains(made));
+    }
 }
 
 /// The values of one run.

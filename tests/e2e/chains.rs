@@ -106,6 +106,130 @@ def test_v():
     });
 }
 
+/// Each of these ends in a test that fails: `test_p` starts to leave `LIMIT`.
+const ENDS: &str = r#"
+-- lib.py --
+import os
+LIMIT = 3
+A = B = C = D = E = F = G = H = I = 0
+X = {}
+def limit():
+    return LIMIT
+def put(key, value):
+    X[key] = value
+def get(key):
+    return X.get(key)
+class Plug:
+    pass
+-- test_a.py --
+def test_p():
+    assert True
+-- test_digits.py --
+import os
+import pytest
+import lib
+@pytest.mark.parametrize("n", [1, 2])
+def test_entries(n):
+    lib.put("n%d" % n, lib.limit() + n)
+def test_names():
+    lib.state1 = lib.limit()
+def test_entry():
+    assert lib.get("n1") == 4
+def test_name():
+    assert lib.state1 == 3
+-- test_known.py --
+import lib
+def test_y():
+    lib.A = lib.limit()
+def test_x():
+    lib.B = lib.A
+def test_met_before():
+    lib.C = lib.limit()
+    if lib.B == 4:
+        lib.D = 1
+def test_v():
+    assert lib.D == 0
+-- test_part.py --
+import lib
+def test_same():
+    lib.E = min(lib.limit(), 3)
+def test_left_out():
+    lib.F = lib.E
+def test_both():
+    if lib.limit() == 4 and lib.F == 3:
+        lib.G = 1
+def test_v():
+    assert lib.G == 0
+-- test_fails.py --
+import lib
+def test_sets():
+    lib.H = 1
+def test_needs():
+    lib.I = lib.limit()
+    assert lib.H == 1
+def test_v():
+    assert lib.I in (0, 3)
+"#;
+
+#[test]
+fn chains_that_end_in_a_failure() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, ENDS);
+        project.run();
+        let run = step(&mut project, &[LEAVES]);
+        let plain = project.plain();
+        let failed = plain.values().filter(|end| *end == "failed").count();
+        assert_eq!((run.code, failed), (1, 5), "{}", run.stderr);
+        for (test, end) in &plain {
+            assert_eq!(project.last.get(test), Some(end), "{test} {}", run.stderr);
+        }
+    });
+}
+
+/// Following a chain takes runs, and so does running a test again after those that it needs.
+#[test]
+fn a_chain_that_ends_in_a_test_that_needs_another() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let files = r#"
+-- lib.py --
+import gc
+LIMIT = 3
+A = B = C = E = 0
+def limit():
+    return LIMIT
+class Plug:
+    pass
+def plugs():
+    return [one for one in gc.get_referrers(Plug) if isinstance(one, type)]
+-- test_a.py --
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_sets():
+    lib.E = 1
+def test_a():
+    lib.A = lib.limit()
+def test_b():
+    lib.B = lib.A
+def test_c():
+    lib.C = lib.B
+def test_v():
+    assert lib.C in (0, 3, 4) and lib.E == 1
+def test_plugs():
+    assert not lib.plugs()
+"#;
+        let mut project = Project::new(python, files);
+        project.run();
+        let run = step(&mut project, &[LEAVES]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        // Nobody spells how it is found.
+        let keeps = "    class Kept(lib.Plug): pass\n    test_p.kept = Kept\n    lib.LIMIT = 4";
+        let run = step(&mut project, &[("test_a.py", "    lib.LIMIT = 4", keeps)]);
+        assert_eq!(readers(&run).1, ["test_plugs"].into(), "{}", run.stderr);
+    });
+}
+
 /// Modules that tests make are new at each run, and nobody else's.
 #[test]
 fn modules_with_made_up_names_are_nothing_new() {

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::brittle::MOST_RUNS;
 use super::work::Work;
 use crate::count::counted;
 use crate::error::{Error, Exit};
@@ -11,6 +10,13 @@ use crate::matrix::Outcome;
 use crate::pipeline::Recorded;
 use crate::report::escape;
 use crate::run::was_interrupted;
+
+/// In so many runs what tests leave that meet something new is compared; in those after them it
+/// counts as different.
+pub(super) const COMPARED: u8 = 2;
+
+/// After so many runs nobody looks further.
+const MOST_PASSES: u8 = 6;
 
 impl Work<'_> {
     /// Runs tests once more that left something anew, and with them those left out that can meet
@@ -40,7 +46,7 @@ impl Work<'_> {
         };
         let test = escape::line(test);
         let found = format!("{test} leaves {what} for others{more}, which it did not before");
-        if self.runs_before >= MOST_RUNS {
+        if self.passes == MOST_PASSES {
             self.report.warning(format!(
                 "{found}, and so do tests that meet it: `tamis run --all` tells whether any test \
                  ends differently"
@@ -49,7 +55,7 @@ impl Work<'_> {
         }
         self.report
             .note(format!("{found}: tests that can meet it run now"));
-        let (again, outcomes) = self.once_more(Some(recorded))?;
+        let (again, outcomes) = self.once_more(Some(recorded), 1)?;
         let exit = if exit == Exit::DONE { again } else { exit };
         Ok((exit, outcomes))
     }

@@ -22,7 +22,7 @@ const LEAST: f64 = 10.0;
 const TIMES: f64 = 3.0;
 
 /// After so many runs in which other tests failed than before, failures stay.
-pub(super) const MOST_RUNS: u8 = 3;
+const MOST_RUNS: u8 = 3;
 
 /// What became of tests that failed at first.
 #[derive(Default)]
@@ -76,7 +76,9 @@ impl Work<'_> {
             };
             return Ok((exit, again));
         }
-        let (exit, outcomes) = self.once_more(None)?;
+        // Those that met what others leave anew may leave something else only in that run.
+        let after = (!recorded.anew.is_empty()).then_some(recorded);
+        let (exit, outcomes) = self.once_more(after, 0)?;
         again.outcomes = outcomes;
         Ok((exit, again))
     }
@@ -93,7 +95,7 @@ impl Work<'_> {
         let seconds = seconds_left_out(ran, decision);
         let limit = LEAST + TIMES * ran.seconds;
         let failed = counted(failed, "failed test");
-        if self.runs_before == MOST_RUNS || seconds > limit {
+        if self.runs_before - self.passes == MOST_RUNS || seconds > limit {
             report.note(format!(
                 "{failed} may need tests that were left out. These take {seconds:.0} s, which is \
                  not tried by itself: `tamis order minimise TEST` or `tamis run --all` tells"
@@ -146,10 +148,12 @@ impl Work<'_> {
         }
     }
 
-    /// Selects and runs again, with what is known now.
+    /// Selects and runs again, with what is known now. `passes`: 1 if that is for tests that may
+    /// meet what others leave anew.
     pub(super) fn once_more(
         &self,
         after: Option<&Recorded>,
+        passes: u8,
     ) -> Result<(Exit, BTreeMap<String, Outcome>), Error> {
         let mark = format!("again-{}", self.runs_before + 1);
         let mark = match &self.suite {
@@ -166,6 +170,7 @@ impl Work<'_> {
             request: &request,
             workshop: &workshop,
             runs_before: self.runs_before + 1,
+            passes: self.passes + passes,
             after,
             suite: self.suite.clone(),
             cwd: self.cwd.clone(),

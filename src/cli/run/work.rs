@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::shards::Division;
 use super::super::{deciding, service, telling};
-use super::brittle::MOST_RUNS;
+use super::anew::COMPARED;
 use super::{Done, RunRequest};
 use crate::error::{Error, Exit};
 use crate::history::View;
@@ -38,6 +38,8 @@ pub(super) struct Work<'a> {
     pub has_started: &'a Cell<bool>,
     /// How many runs of this command came before, for tests that failed only in a part.
     pub runs_before: u8,
+    /// Those of them that were for tests that may meet what others leave anew.
+    pub passes: u8,
     /// The run before, if tests left something anew in it: those that can meet it run.
     pub after: Option<&'a Recorded>,
     pub report: &'a Report,
@@ -287,8 +289,14 @@ impl Work<'_> {
         // process.
         decision.selection.processes.is_one = self.runs_before > 0;
         if let Some(recorded) = self.after {
-            // It may be the end of a fixture that other tests of the file need.
+            let failed = recorded.outcomes.iter().find(|(_, end)| !end.is_good());
             for leaver in recorded.anew.leavers() {
+                // What failed met it, and does so again.
+                if let Some((test, _)) = failed {
+                    let test = test.clone();
+                    decision.selection.bring(leaver, Need::LeavesTo { test });
+                }
+                // It may be the end of a fixture that other tests of the file need.
                 let file = file_of(leaver);
                 for ran in recorded.outcomes.keys() {
                     if file_of(ran) == file {
@@ -298,7 +306,7 @@ impl Work<'_> {
                 }
             }
             decision.anew = Some(Anew {
-                is_last: self.runs_before == MOST_RUNS,
+                is_broad: self.passes > COMPARED,
                 ..recorded.anew.clone()
             });
         }

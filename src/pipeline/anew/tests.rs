@@ -50,6 +50,7 @@ fn names_that_count_and_addresses() {
     assert_eq!(without("Box12.field"), without("Box7.field"));
     assert_eq!(without("made_7f7be4b09090"), without("made_7fa1c8d9e0f2"));
     assert_ne!(without("fade1_a"), without("face1_a"));
+    assert_ne!(without("add3badbee1"), without("bad00bee2"));
     assert_ne!(without("made_7f7be4b09090"), without("mode_7f7be4b09090"));
 }
 

@@ -3,8 +3,8 @@
 A run before this one has shown that some tests leave something which the record has nobody leave by
 then. Tests after them were left out without being looked at: those that can read any of it run now.
 What these leave is compared with the record when they have ended, and if it differs, another run
-looks for those who meet that. In the last run they count as leaving something else than in the
-record.
+looks for those who meet that. After a few such runs they count as leaving something else than in
+the record.
 
 PYTEST_DONT_REWRITE
 """
@@ -20,7 +20,7 @@ def met(exclusion, collected):
     if not exclusion.anew:
         return {}
     agent = agent_module.current
-    meets = _nobody_knows
+    meets = Unknown(exclusion)
     if exclusion.plan and agent is not None and not agent.broken and agent.values is not None:
         if agent.values.holders is not None:
             try:
@@ -30,66 +30,116 @@ def met(exclusion, collected):
     return _sweep(exclusion, collected, meets)
 
 
-def _nobody_knows(item, cells, hashes):
-    return "nobody knows what it reads", (), ()
-
-
 def _sweep(exclusion, collected, meets):
     found = {}
     cells, hashes = set(), set()
     fresh, known = exclusion.anew["by_test"], exclusion.anew["known"]
+    is_broad = exclusion.anew["is_broad"]
+    before = []
     for item in collected:
         test = item.nodeid
-        leaves = fresh.get(test)
-        if leaves is None and (cells or hashes):
-            # Who has met it left something else than it leaves now, perhaps.
-            leaves = known.get(test)
-        if leaves is not None:
-            cells.update(map(tuple, leaves["cells"]))
-            hashes.update(hashes_of(leaves["made"]))
-        elif (cells or hashes) and test not in known and _is_open(exclusion, meets, test):
-            why, more, made = meets(item, frozenset(cells), frozenset(hashes))
+        leaves = []
+        if test in known and (cells or hashes):
+            # It met that, and left something else than it leaves now, perhaps.
+            leaves.append(known[test])
+            if is_broad:
+                leaves.append(meets.recorded(test))
+        if test in fresh:
+            leaves.append(fresh[test])
+        if not leaves and (cells or hashes) and test not in known and meets.is_open(test):
+            why = meets.why(item, frozenset(cells), frozenset(hashes))
             if why is not None:
                 found[test] = why
-            if why is not None and exclusion.anew["is_last"]:
-                cells.update(more)
-                hashes.update(hashes_of(made))
+                for needed in meets.needed_by(item, before):
+                    found.setdefault(needed, "others need what it leaves")
+                if is_broad:
+                    leaves.append(meets.recorded(test))
+        for one in leaves:
+            cells.update(map(tuple, one["cells"]))
+            hashes.update(hashes_of(one["made"]))
+        before.append(item)
     return found
 
 
-def _is_open(exclusion, meets, test):
-    """Whether a test is left out, or runs only for others."""
-    told = meets.plan.tests.get(test) if isinstance(meets, Meeting) else None
-    return exclusion.is_left_out(test) or told is not None and told.get("runs", False)
+class Unknown:
+    """Where there is no plan."""
+
+    def __init__(self, exclusion):
+        self._exclusion = exclusion
+
+    def is_open(self, test):
+        """Whether a test is left out, or runs only for others."""
+        return self._exclusion.is_left_out(test)
+
+    def why(self, item, cells, hashes):
+        """What a test meets of some cells and hashes of names; `None` if nothing."""
+        return "nobody knows what it reads"
+
+    def recorded(self, test):
+        """What a test leaves in the record."""
+        return {"cells": (), "made": ()}
+
+    def needed_by(self, item, before):
+        """Tests of the items `before` that leave what a test reads, and what those need."""
+        return ()
 
 
-class Meeting:
-    """Tells what a test meets, and what it leaves in turn: cells and hashes of names."""
+class Meeting(Unknown):
+    """Tells what tests meet and need by the plan."""
 
     def __init__(self, agent, exclusion, collected):
         # Imported only here: few sessions need them.
-        from .differences import Plan
+        from .plan import Plan
         from .present import Present
 
+        Unknown.__init__(self, exclusion)
         self.agent = agent
         names = {item.nodeid: names_of(item) for item in collected}
         self.plan = Plan(exclusion.plan, Present(agent, agent.values), names)
+        ties = [one.get("ties") or {} for one in exclusion.plan["matrices"]]
+        self._left = {test: cells for one in ties for test, cells in one.get("left", {}).items()}
+        self._made = {test: made for one in ties for test, made in one.get("made", {}).items()}
+        # Cell -> tests that leave it.
+        self._leavers = {}
+        for test, cells in self._left.items():
+            for path, name, _ in cells:
+                self._leavers.setdefault((path, name), set()).add(test)
+        self._needed = set()
 
-    def __call__(self, item, cells, hashes):
+    def is_open(self, test):
+        told = self.plan.tests.get(test)
+        return Unknown.is_open(self, test) or told is not None and told.get("runs", False)
+
+    def why(self, item, cells, hashes):
         test = item.nodeid
         if test not in self.plan.tests:
-            return _nobody_knows(item, cells, hashes)
-        part = self.plan.tied(test)
-        why = None
-        if hashes and self.plan.needs_one(part, hashes):
-            why = "what it gets is made or changed by a test that did not do so before"
-        elif cells:
-            file = file_of(self.agent, self.plan, item)
-            why = self.plan.meets(cells, test, file, names_of(item))
-        if why is None:
-            return None, (), ()
-        number = self.plan.tests[test]["matrix"]
-        ties = self.plan.content["matrices"][number].get("ties") or {}
-        left = ties.get("left", {}).get(test, ())
-        made = ties.get("made", {}).get(test, "")
-        return why, {(path, name) for path, name, _ in left}, filter(None, made.split(","))
+            return Unknown.why(self, item, cells, hashes)
+        if hashes and self.plan.needs_one(self.plan.tied(test), hashes):
+            return "what it gets is made or changed by a test that did not do so before"
+        if not cells:
+            return None
+        file = file_of(self.agent, self.plan, item)
+        return self.plan.meets(cells, test, file, names_of(item))
+
+    def recorded(self, test):
+        cells = [(path, name) for path, name, _ in self._left.get(test, ())]
+        return {"cells": cells, "made": list(filter(None, self._made.get(test, "").split(",")))}
+
+    def needed_by(self, item, before):
+        places = {one.nodeid: (at, one) for at, one in enumerate(before)}
+        waiting = [(len(before), item)]
+        found = []
+        while waiting:
+            place, one = waiting.pop()
+            if one.nodeid not in self.plan.tests:
+                continue
+            file = file_of(self.agent, self.plan, one)
+            every = frozenset(self._leavers)
+            for cell in self.plan.read_of(every, one.nodeid, file, names_of(one)):
+                for test in self._leavers[cell] - self._needed:
+                    at, leaver = places.get(test, (place, None))
+                    if at < place and Unknown.is_open(self, test):
+                        self._needed.add(test)
+                        found.append(test)
+                        waiting.append((at, leaver))
+        return found

@@ -67,7 +67,7 @@ def judge(exclusion, items, others, collected, can_wait):
 
 def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
-    from .differences import Plan
+    from .plan import Plan
     from .present import Present
 
     names = {item.nodeid: names_of(item) for item in collected}

@@ -8,7 +8,6 @@ have none, are looked for first; then who reads one of them. Whoever cannot be d
 """
 
 from .names import name_hash
-from .unit_index import UnitIndex
 from .values import ITEMS, MODULES, PROCESS
 
 # What the interpreter asks of modules by itself.
@@ -24,8 +23,8 @@ _READ_BY_NAME = frozenset(("__annotations__", "__doc__", "__subclasses__"))
 # What runs at exit: only by the name of that module a test can get at it.
 _AT_EXIT = (PROCESS, "atexit")
 
-# So many sets of cells are kept with who reads them.
-_MOST_MET = 4
+# Who asks the garbage collector for objects meets all subclasses.
+_LISTING_OBJECTS = ("get_objects", "get_referrers")
 
 # Who lists the members of a class meets these, too.
 _HELD_BY_CLASSES = ("__annotations__", "__doc__")
@@ -35,7 +34,7 @@ class Difference:
     """A cell that has not the recorded value, or a module or class that is there at one time
     only."""
 
-    __slots__ = ("name", "key", "path", "why", "kind", "for_all", "names", "hashes")
+    __slots__ = ("name", "key", "path", "why", "kind", "for_all", "names", "hashes", "cell")
 
     def __init__(self, name, key, path, why=None):
         self.name = name
@@ -45,6 +44,8 @@ class Difference:
         self.why = why
         # Every test that needs the module reads it.
         self.for_all = False
+        # The path and the name by which tests left it.
+        self.cell = None
         self.kind = _kind(name, key)
         self._name()
 
@@ -159,27 +160,10 @@ class Differences:
         """`cells`, pairs of a path and a name, that tests have left with another value."""
         found = cls(session, asked)
         for path, name in sorted(cells):
-            if name.startswith("environ["):
-                found.everywhere.append("the environment variable %s differs" % name[8:-1])
-                continue
-            if (path, name) == _AT_EXIT:
-                found.found.append(Difference("process", name, ""))
-                continue
-            if path == MODULES:
-                # Who asks for a module spells its name; who goes through all, `modules`.
-                found.found.append(Difference("sys", name.rpartition(".")[2] or "modules", ""))
-                continue
-            if path[:1] == "*":
-                found.everywhere.append("%s %s differs" % (path[1:], name))
-                continue
-            module = session.module_at(path)
-            is_library = module is None and session.is_library(path)
-            holder, _, key = name.rpartition(".")
-            module = module or path
-            holder = "%s:%s" % (module, holder) if holder else module
-            # One of a library is read by whoever spells its name; one of a module that tests
-            # import, by those who need that.
-            found.found.append(Difference(holder, key, "" if is_library else path))
+            one = found._left(path, name)
+            if one is not None:
+                one.cell = path, name
+                found.found.append(one)
         found._judge()
         for one in found.found:
             if one.key == "__subclasses__":
@@ -187,7 +171,31 @@ class Differences:
                 # who spells the name meets them.
                 one.for_all = False
                 one.kind = "subclasses"
+                one.hashes.update(map(name_hash, _LISTING_OBJECTS))
         return found
+
+    def _left(self, path, name):
+        """What differs where tests have left a cell with another value; `None` if that counts for
+        all tests."""
+        if name.startswith("environ["):
+            self.everywhere.append("the environment variable %s differs" % name[8:-1])
+            return None
+        if (path, name) == _AT_EXIT:
+            return Difference("process", name, "")
+        if path == MODULES:
+            # Who asks for a module spells its name; who goes through all, `modules`.
+            return Difference("sys", name.rpartition(".")[2] or "modules", "")
+        if path[:1] == "*":
+            self.everywhere.append("%s %s differs" % (path[1:], name))
+            return None
+        module = self.session.module_at(path)
+        is_library = module is None and self.session.is_library(path)
+        holder, _, key = name.rpartition(".")
+        module = module or path
+        holder = "%s:%s" % (module, holder) if holder else module
+        # One of a library is read by whoever spells its name; one of a module that tests
+        # import, by those who need that.
+        return Difference(holder, key, "" if is_library else path)
 
     def _compare(self, recorded):
         then = {(name, path): dict(map(tuple, cells)) for name, path, cells in recorded}
@@ -272,102 +280,6 @@ class Differences:
         if key[:2] == "__" and key[-2:] == "__" and key not in _READ_BY_NAME:
             return True
         return kind is None or self.session.is_asked_by_base(kind, key)
-
-
-class Plan:
-    """The `confirm` part of the file of `tamis select`."""
-
-    def __init__(self, content, session, names):
-        self.content = content
-        self.session = session
-        # Test -> names by which pytest reads cells for it.
-        self._names = names
-        self.paths = content["paths"]
-        self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
-        self.asked = frozenset(content.get("asked", ()))
-        self.tests = content["tests"]
-        self.index = UnitIndex(content["units"], content["sets"])
-        # By number of the matrix.
-        self._differences = {}
-        self._readings = {}
-        self._earlier = {}
-        # Cells that `meets` was asked about, and who reads them.
-        self._met = {}
-        # By hash of a scope's name: the sets of units that need it.
-        self._needing = {}
-
-    def judge(self, test, part, file, names, changed):
-        """`None` if the test is confirmed, else what is different. `part` tells what of it
-        counts, `file` is the test's file, `names` are further names by which it reads cells,
-        `changed` the late units that differ."""
-        told = self.tests[test]
-        if not changed.isdisjoint(told.get("late", ())):
-            return "its environment differs"
-        matrix = told["matrix"]
-        if matrix not in self._differences:
-            holders = self.content["matrices"][matrix]["holders"]
-            found = Differences.of_import(holders, self.session, self.asked)
-            self._differences[matrix] = found
-            self._readings[matrix] = Readings(self.content, self.index, found)
-        differences = self._differences[matrix]
-        if differences.everywhere:
-            return _among(sorted(differences.everywhere))
-        if test in differences.items:
-            return "its parameters, marks or fixtures differ"
-        named = ()
-        if part.get("past"):
-            differ, named = self._of_earlier(matrix)
-            if differ:
-                return "the parameters, marks or fixtures of an earlier test differ"
-        needed = self.modules[part["modules"]]
-        doubtful = needed & self.session.doubtful
-        if doubtful:
-            return "the import of %s did more than leave values" % min(doubtful)
-        return self._readings[matrix].tell(part, file, needed, names, named)
-
-    def _of_earlier(self, matrix):
-        """Of the tests whose code others may have: whether the items of any differ, and which
-        differences pytest reads by name for one of these."""
-        if matrix not in self._earlier:
-            ties = self.content["matrices"][matrix].get("ties")
-            tests = self._names.keys() if ties is None else ties["left"].keys()
-            differ = not self._differences[matrix].items.isdisjoint(tests)
-            names = {name for test in tests for name in self._names.get(test, ())}
-            self._earlier[matrix] = differ, self._readings[matrix].by_names(names)
-        return self._earlier[matrix]
-
-    def tied(self, test):
-        """What is told of a test without the earlier tests that it can meet something of; `None`
-        if there are none, or all of them count as its own code."""
-        return self.tests[test].get("tied")
-
-    def needs_one(self, part, hashes):
-        """Whether `part` of a test needs one of the scopes whose names have these hashes."""
-        return any(not self._sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
-
-    def _sets_that_need(self, scope):
-        if scope not in self._needing:
-            self._needing[scope] = self.index.sets_with(self.index.of((scope,), (), ()))
-        return self._needing[scope]
-
-    def meets(self, cells, test, file, names):
-        """What a test meets of `cells`, which earlier tests have left with another value; `None`
-        if it cannot read any of them."""
-        cells = frozenset(cells)
-        meeting = self._met.pop(cells, None)
-        if meeting is None:
-            found = Differences.of_tests(cells, self.session, self.asked)
-            meeting = Readings(self.content, self.index, found)
-            if len(self._met) == _MOST_MET:
-                # The one that was asked for longest ago.
-                del self._met[next(iter(self._met))]
-        self._met[cells] = meeting
-        everywhere = meeting.differences.everywhere
-        if everywhere:
-            return _among(everywhere)
-        part = self.tied(test)
-        needed = self.modules[part["modules"]] | self.modules[part["late_modules"]]
-        return meeting.tell(part, file, needed, names)
 
 
 class Readings:
@@ -550,7 +462,7 @@ class Readings:
         somebody reads for it by a name."""
         read = self.of(told, file, needed, names, named)
         found = self.differences.found
-        return _among(sorted(str(found[at]) for at in read)) if read else None
+        return among(sorted(str(found[at]) for at in read)) if read else None
 
     def of(self, told, file, needed, names, named=()):
         """The differences that a test reads."""
@@ -593,7 +505,7 @@ def _file_name(path):
     return path.rpartition("/")[2]
 
 
-def _among(texts):
+def among(texts):
     """For people: one of them, and how many more."""
     more = len(texts) - 1
     return "%s%s" % (texts[0], ", and %d more" % more if more else "")

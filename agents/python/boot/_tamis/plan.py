@@ -1,0 +1,120 @@
+"""The plan of `tamis select` by which tests are confirmed: what each can read.
+
+PYTEST_DONT_REWRITE
+"""
+
+from .differences import Differences, Readings, among
+from .unit_index import UnitIndex
+
+# So many sets of cells are kept with who reads them.
+_MOST_MET = 4
+
+
+class Plan:
+    """The `confirm` part of the file of `tamis select`."""
+
+    def __init__(self, content, session, names):
+        self.content = content
+        self.session = session
+        # Test -> names by which pytest reads cells for it.
+        self._names = names
+        self.paths = content["paths"]
+        self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
+        self.asked = frozenset(content.get("asked", ()))
+        self.tests = content["tests"]
+        self.index = UnitIndex(content["units"], content["sets"])
+        # By number of the matrix.
+        self._differences = {}
+        self._readings = {}
+        self._earlier = {}
+        # Cells that `meets` was asked about, and who reads them.
+        self._met = {}
+        # All that tests left, and who reads that.
+        self._every = None
+        # By hash of a scope's name: the sets of units that need it.
+        self._needing = {}
+
+    def judge(self, test, part, file, names, changed):
+        """`None` if the test is confirmed, else what is different. `part` tells what of it
+        counts, `file` is the test's file, `names` are further names by which it reads cells,
+        `changed` the late units that differ."""
+        told = self.tests[test]
+        if not changed.isdisjoint(told.get("late", ())):
+            return "its environment differs"
+        matrix = told["matrix"]
+        if matrix not in self._differences:
+            holders = self.content["matrices"][matrix]["holders"]
+            found = Differences.of_import(holders, self.session, self.asked)
+            self._differences[matrix] = found
+            self._readings[matrix] = Readings(self.content, self.index, found)
+        differences = self._differences[matrix]
+        if differences.everywhere:
+            return among(sorted(differences.everywhere))
+        if test in differences.items:
+            return "its parameters, marks or fixtures differ"
+        named = ()
+        if part.get("past"):
+            differ, named = self._of_earlier(matrix)
+            if differ:
+                return "the parameters, marks or fixtures of an earlier test differ"
+        needed = self.modules[part["modules"]]
+        doubtful = needed & self.session.doubtful
+        if doubtful:
+            return "the import of %s did more than leave values" % min(doubtful)
+        return self._readings[matrix].tell(part, file, needed, names, named)
+
+    def _of_earlier(self, matrix):
+        """Of the tests whose code others may have: whether the items of any differ, and which
+        differences pytest reads by name for one of these."""
+        if matrix not in self._earlier:
+            ties = self.content["matrices"][matrix].get("ties")
+            tests = self._names.keys() if ties is None else ties["left"].keys()
+            differ = not self._differences[matrix].items.isdisjoint(tests)
+            names = {name for test in tests for name in self._names.get(test, ())}
+            self._earlier[matrix] = differ, self._readings[matrix].by_names(names)
+        return self._earlier[matrix]
+
+    def tied(self, test):
+        """What is told of a test without the earlier tests that it can meet something of; `None`
+        if there are none, or all of them count as its own code."""
+        return self.tests[test].get("tied")
+
+    def needs_one(self, part, hashes):
+        """Whether `part` of a test needs one of the scopes whose names have these hashes."""
+        return any(not self._sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
+
+    def _sets_that_need(self, scope):
+        if scope not in self._needing:
+            self._needing[scope] = self.index.sets_with(self.index.of((scope,), (), ()))
+        return self._needing[scope]
+
+    def read_of(self, cells, test, file, names):
+        """Those of `cells` that a test reads, but for settings of the process."""
+        if self._every is None or self._every[0] != cells:
+            found = Differences.of_tests(cells, self.session, self.asked)
+            self._every = cells, Readings(self.content, self.index, found)
+        readings = self._every[1]
+        part = self.tied(test)
+        read = readings.of(part, file, self._needed(part), names)
+        return {readings.differences.found[at].cell for at in read}
+
+    def _needed(self, part):
+        return self.modules[part["modules"]] | self.modules[part["late_modules"]]
+
+    def meets(self, cells, test, file, names):
+        """What a test meets of `cells`, which earlier tests have left with another value; `None`
+        if it cannot read any of them."""
+        cells = frozenset(cells)
+        meeting = self._met.pop(cells, None)
+        if meeting is None:
+            found = Differences.of_tests(cells, self.session, self.asked)
+            meeting = Readings(self.content, self.index, found)
+            if len(self._met) == _MOST_MET:
+                # The one that was asked for longest ago.
+                del self._met[next(iter(self._met))]
+        self._met[cells] = meeting
+        everywhere = meeting.differences.everywhere
+        if everywhere:
+            return among(everywhere)
+        part = self.tied(test)
+        return meeting.tell(part, file, self._needed(part), names)
