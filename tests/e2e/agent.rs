@@ -98,6 +98,7 @@ fn traces_newest() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn traces_python_3_11() {
     run(&OF_COLLECTOR, Wanted::Minor(11));
 }

@@ -91,6 +91,7 @@ fn java(name: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn the_launcher_is_told_what_to_leave_out() {
     if !has_maven() {
         return;

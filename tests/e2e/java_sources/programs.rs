@@ -52,6 +52,7 @@ fn every_single_edit_affects_what_the_compiler_makes_otherwise() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn several_edits_at_once_do() {
     if !has_compiler() {
         return;

@@ -170,6 +170,7 @@ fn new_and_removed(project: &Maven) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_later_step_runs_what_was_selected_and_records_it() {
     if !has_maven() {
         return;

@@ -185,6 +185,7 @@ fn tests_that_share_statements_become_one() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn bytes_that_stay_are_the_same() {
     let text = "from box import Box\r\n\
                 \r\n\
@@ -258,6 +259,7 @@ class TestBox(unittest.TestCase):
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn options_say_how_much_is_joined() {
     with_tests(SHARING, |project| {
         let json = minimise(&project, &["--at-most", "2"]);
@@ -279,6 +281,7 @@ fn options_say_how_much_is_joined() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn coverage_is_compared_where_it_can_be_measured() {
     on_all_interpreters(Wanted::Newest, |python| {
         let Some(python) = python.with_plugins() else {

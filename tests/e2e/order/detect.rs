@@ -290,6 +290,7 @@ def test_victim():
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn why_names_the_line_that_wrote_and_the_line_that_read() {
     let text = r#"
 import state

@@ -45,6 +45,7 @@ fn cost(json: &Value) -> (u64, u64) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn an_unchanged_suite_costs_no_order() {
     with_state(|mut project| {
         // Without a recorded run it holds for this state alone.

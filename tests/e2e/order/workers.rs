@@ -52,6 +52,7 @@ fn each_set_stays_on_one_worker_in_every_mode() {
 
 /// Workers that the configuration asks for are switched off in the run that counts.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn a_part_that_fails_alone_is_run_again_in_one_process() {
     with_workers("-n 2", |mut project| {
         let one = project.tamis(&["run", "--all", "--", "python", "-m", "pytest", "-n0"]);

@@ -256,6 +256,7 @@ fn edits_of_fields_and_flags() -> Vec<Edit> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn bodies_and_shapes() {
     let mut edits = edits_of_bodies();
     edits.extend(edits_of_fields_and_flags());

@@ -155,6 +155,7 @@ fn harms_nothing(what: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn killed_at_any_call_of_sending_and_fetching() {
     harms_nothing("signal=KILL");
 }

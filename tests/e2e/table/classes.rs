@@ -3,7 +3,7 @@
 
 use crate::harness::*;
 
-cases!(registries; version_sensitive: classes);
+cases!(registries, classes);
 
 const CLASSES: &str = r#"
 -- geo/__init__.py --

@@ -3,7 +3,7 @@
 
 use crate::harness::*;
 
-cases!(descriptors, replaced, generated; version_sensitive: suspended);
+cases!(descriptors, replaced, generated, suspended);
 
 const SUSPENDED: &str = r#"
 -- lib.py --

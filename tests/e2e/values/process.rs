@@ -3,7 +3,7 @@
 
 use crate::harness::*;
 
-cases!(; version_sensitive: common);
+cases!(common);
 
 /// The test that can see it, what holds before, and a statement that changes it.
 type Setting = (&'static str, &'static str, &'static str);

@@ -91,6 +91,7 @@ fn body(text: &str) -> [Change; 1] {
 
 /// Ten commits in a row that change nothing relevant: none of them runs a test.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn irrelevant_commits() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = recorded(python, FILES);
@@ -234,6 +235,7 @@ fn crash() {
 /// With workers of `pytest-xdist`, a doubtful test runs; without the plug-in for random
 /// order nothing is different.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn workers_and_options() {
     with_plugins(Wanted::Newest, |python| {
         let mut project = recorded(python, FILES);

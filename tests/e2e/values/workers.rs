@@ -98,6 +98,7 @@ fn values_of_workers() {
 /// A test with which a fixture ends runs: whether that works is an outcome of its own. Where
 /// nothing ends but modules, pytest refuses to begin the next test before they have.
 #[test]
+#[ignore = "slow: `.ci/all` has it"]
 fn fixtures_end_with_a_test() {
     let files = r#"
 -- lib.py --
