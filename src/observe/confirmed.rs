@@ -61,6 +61,7 @@ impl Closing<'_> {
                 is_apart,
             });
         }
+        self.observed.is_not_compared |= taking.is_not_compared;
         let refuted = taking.refuted.iter();
         let refuted = refuted.map(|(test, why)| (format!("{prefix}{test}"), why.clone()));
         self.observed.refuted.extend(refuted);

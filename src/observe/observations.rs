@@ -60,6 +60,8 @@ pub struct Observations {
     pub is_whole: bool,
     /// Tests that it could have left out so, with what was different.
     pub refuted: BTreeMap<String, String>,
+    /// Whether tests that met what others leave anew count as leaving all with other values.
+    pub is_not_compared: bool,
 }
 
 /// What the tests of one file share.

@@ -15,6 +15,7 @@ use super::recording::Recording;
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
+use crate::report::NEEDED;
 use crate::runners::{Anew, Leaves};
 use crate::select::{Reason, Verdict};
 
@@ -44,7 +45,8 @@ impl Anew {
         let known = decision.anew.clone().unwrap_or_default();
         let mut met = known.met;
         if decision.anew.is_some() {
-            met.extend(collected.refuted.keys().cloned());
+            let read = collected.refuted.iter().filter(|(_, why)| *why != NEEDED);
+            met.extend(read.map(|(test, _)| test.clone()));
         }
         // These do what they did.
         let is_known = |test: &str| {
@@ -52,7 +54,7 @@ impl Anew {
             let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
             is_brought && !met.contains(test)
         };
-        let are_compared = |test: &str| !known.is_broad && met.contains(test);
+        let are_compared = |test: &str| !collected.is_not_compared && met.contains(test);
         // A row proves nothing about what was left when it was made by others.
         let mut anew = Anew::default();
         let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
@@ -310,7 +312,7 @@ impl<'t> Record<'t> {
     ) -> impl Iterator<Item = &'a LeftIn> {
         let now = collected.left.get(test).map_or(&[][..], Vec::as_slice);
         let then = self.ties.left.get(test).into_iter().flatten();
-        then.filter(move |cell| {
+        let is_other = move |cell: &LeftIn| {
             let is_same = |one: &&LeftIn| (&one.path, &one.name) == (&cell.path, &cell.name);
             match now.iter().find(is_same) {
                 Some(now) => {
@@ -319,6 +321,13 @@ impl<'t> Record<'t> {
                 }
                 None => !self.is_named_anew(cell, now),
             }
+        };
+        // Where others do not run, the whole of a dictionary has another value for lack of theirs.
+        then.clone().filter(move |cell| {
+            let is_entry_of = |one: &&LeftIn| one.path == cell.path && is_entry_of(cell, one);
+            let mut entries = then.clone().filter(is_entry_of).peekable();
+            let is_by_key = entries.peek().is_some();
+            is_other(cell) && (!is_by_key || entries.any(&is_other))
         })
     }
 
@@ -446,6 +455,12 @@ impl<'t> Imported<'t> {
     fn contains(&self, (path, name): &(&str, &str)) -> bool {
         self.0.contains_key(&(*path, Cow::Borrowed(*name)))
     }
+}
+
+/// Whether the dictionary that is `cell` has the entry `one`.
+fn is_entry_of(cell: &LeftIn, one: &LeftIn) -> bool {
+    let rest = one.name.strip_prefix(&*cell.name);
+    rest.is_some_and(|rest| rest.starts_with('['))
 }
 
 /// Keys and variables of the environment are what programs want them to be.

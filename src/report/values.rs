@@ -9,7 +9,7 @@ use crate::count::counted;
 const NAMED: usize = 3;
 
 /// What the collector says of open tests that run because others need what they leave.
-const NEEDED: &str = "others need what it leaves";
+pub(crate) const NEEDED: &str = "others need what it leaves";
 
 /// Why tests ran that the same values would have excused: `refuted` has what differs, by
 /// test.

@@ -31,6 +31,7 @@ _OF_VALUES = (
     "unseen",
     "tied",
     "apart",
+    "not-compared",
 )
 
 

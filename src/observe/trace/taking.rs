@@ -28,6 +28,8 @@ pub struct Taking {
     pub tied: Vec<String>,
     /// The same, where nothing that ran can have left them anything else.
     pub apart: Vec<String>,
+    /// Whether tests that met what others leave anew count as leaving all with other values.
+    pub is_not_compared: bool,
     /// By the scope of a test: the cells that changed during its turn.
     pub left: Vec<(u64, Vec<LeftCell>)>,
     /// By the scope of a test: those among them of which nobody saw whether it changed them, or
@@ -97,6 +99,7 @@ impl Taking {
                 self.gave_up = Some(text(field(1)?)?);
             }
             "tied" => self.tied.extend(texts(field(1)?)?),
+            "not-compared" => self.is_not_compared = true,
             "apart" => self.apart.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);

@@ -10,7 +10,7 @@ PYTEST_DONT_REWRITE
 """
 
 from . import agent as agent_module
-from .confirm import file_of, names_of
+from .confirm import NEEDED, file_of, names_of
 from .turns import hashes_of
 
 
@@ -27,14 +27,23 @@ def met(exclusion, collected):
                 meets = Meeting(agent, exclusion, collected)
             except Exception as error:
                 agent.trace.write("no-values", "comparing the values failed: %r" % (error,))
-    return _sweep(exclusion, collected, meets)
+    is_broad = exclusion.anew["is_broad"]
+    found, needed = _sweep(exclusion, collected, meets, is_broad)
+    if len(needed) > len(found):
+        # To compare what they leave would cost more than to run who reads it.
+        is_broad = True
+        found, needed = _sweep(exclusion, collected, meets, is_broad)
+    if is_broad and agent is not None:
+        agent.trace.write("not-compared", True)
+    found.update(dict.fromkeys(needed, NEEDED))
+    return found
 
 
-def _sweep(exclusion, collected, meets):
-    found = {}
+def _sweep(exclusion, collected, meets, is_broad):
+    """What each test meets; and the tests that run for these."""
+    found, needed = {}, set()
     cells, hashes = set(), set()
     fresh, known = exclusion.anew["by_test"], exclusion.anew["known"]
-    is_broad = exclusion.anew["is_broad"]
     before = []
     for item in collected:
         test = item.nodeid
@@ -50,15 +59,15 @@ def _sweep(exclusion, collected, meets):
             why = meets.why(item, frozenset(cells), frozenset(hashes))
             if why is not None:
                 found[test] = why
-                for needed in meets.needed_by(item, before):
-                    found.setdefault(needed, "others need what it leaves")
                 if is_broad:
                     leaves.append(meets.recorded(test))
+                else:
+                    needed.update(meets.needed_by(item, before))
         for one in leaves:
             cells.update(map(tuple, one["cells"]))
             hashes.update(hashes_of(one["made"]))
         before.append(item)
-    return found
+    return found, needed.difference(found)
 
 
 class Unknown:

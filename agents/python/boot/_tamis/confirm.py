@@ -6,6 +6,10 @@ PYTEST_DONT_REWRITE
 from . import agent as agent_module
 
 
+# Why a test runs that reads nothing else than in the record.
+NEEDED = "others need what it leaves"
+
+
 class Judgement:
     """Which tests are left out because every cell that they can read has the recorded value,
     and for others what differs."""
@@ -131,7 +135,7 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     for test in settling.waiting:
         del judgement.refuted[test]
     for test in judgement.needed.intersection(plan.tests):
-        judgement.refuted[test] = "others need what it leaves"
+        judgement.refuted[test] = NEEDED
     agent.left.listener = settling.left
 
 
