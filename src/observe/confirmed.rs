@@ -31,10 +31,8 @@ pub(crate) struct LastRow {
 pub(super) struct LeftOut {
     pub test: String,
     pub file: BString,
-    /// Whether that was for what earlier tests had left.
+    /// Whether that was at its turn, for what earlier tests had left.
     pub is_tied: bool,
-    /// Whether these were left out, too, or had not to run for it.
-    pub is_apart: bool,
 }
 
 /// By what two tests depend on the same: nodes to start from, and whether docstrings count.
@@ -45,10 +43,8 @@ impl Closing<'_> {
     pub(super) fn note_taking(&mut self, trace: &Trace, prefix: &str) {
         let taking = &trace.taking;
         let rootdir = trace.config.as_ref().and_then(|one| one.rootdir.as_ref());
-        let confirmed = taking.confirmed.iter().map(|test| (test, false, false));
-        let tied = taking.tied.iter().map(|test| (test, true, false));
-        let apart = taking.apart.iter().map(|test| (test, true, true));
-        for (test, is_tied, is_apart) in confirmed.chain(tied).chain(apart) {
+        let confirmed = taking.confirmed.iter().map(|test| (test, false));
+        for (test, is_tied) in confirmed.chain(taking.tied.iter().map(|test| (test, true))) {
             let mut file = rootdir.cloned().unwrap_or_default();
             file.push(b'/');
             let path = test.split("::").next().unwrap_or_default();
@@ -58,7 +54,6 @@ impl Closing<'_> {
                 test,
                 file,
                 is_tied,
-                is_apart,
             });
         }
         self.observed.is_not_compared |= taking.is_not_compared;
@@ -82,7 +77,6 @@ impl Closing<'_> {
             test,
             file,
             is_tied,
-            is_apart,
         } in left_out
         {
             let collect = self.run.graph.collects.get(&file);
@@ -106,11 +100,9 @@ impl Closing<'_> {
                 _ => Confirmed {
                     base: None,
                     ties: None,
-                    is_apart: false,
                     incomplete: Some("it was left out, and nothing tells by what".to_owned()),
                 },
             };
-            confirmed.is_apart = is_apart;
             if let Some((base, doubt)) = ties.as_ref().filter(|_| is_tied) {
                 confirmed.ties = Some(*base);
                 confirmed.incomplete = confirmed.incomplete.or_else(|| doubt.clone());
@@ -171,7 +163,6 @@ impl Closing<'_> {
         Confirmed {
             base: Some(self.observed.bases.len() - 1),
             ties: None,
-            is_apart: false,
             incomplete: doubt.or(session.incomplete),
         }
     }

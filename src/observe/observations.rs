@@ -82,8 +82,6 @@ pub struct Confirmed {
     /// Of a test that was left out at its turn, for what earlier tests had left: these; an
     /// index, too.
     pub ties: Option<usize>,
-    /// Whether tests that it may have met something of were left out, too.
-    pub is_apart: bool,
     /// Why there may be more.
     pub incomplete: Option<String>,
 }

@@ -40,11 +40,7 @@ pub(crate) fn confirming<'d>(
             && let Ok(matrix) = baseline.matrix.whole()
             && let Some(values) = &matrix.values
         {
-            let is_elsewhere = |test: &str| {
-                let proof = decision.baseline_of(&TestId::from(test));
-                proof.is_none_or(|proof| proof.name != baseline.name)
-            };
-            planning.add(matrix, values, tests, &is_elsewhere);
+            planning.add(matrix, values, tests);
         }
     }
     if planning.open.is_empty() {
@@ -189,14 +185,7 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
 
 impl<'d> Planning<'d> {
-    /// `is_elsewhere`: whether a test that is left out is so by another matrix.
-    fn add(
-        &mut self,
-        matrix: &'d Matrix,
-        values: &'d Values,
-        tests: &[Candidate<'d>],
-        is_elsewhere: &dyn Fn(&str) -> bool,
-    ) {
+    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[Candidate<'d>]) {
         let mut source = Source {
             matrix,
             held: BTreeSet::new(),
@@ -222,7 +211,7 @@ impl<'d> Planning<'d> {
             self.by_key.add(matrix);
             let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
-            let ties = ties.map(|ties| ties_of(matrix, ties, is_elsewhere));
+            let ties = ties.map(|ties| ties_of(matrix, ties));
             self.matrices.push(recorded(values, ties));
         }
     }
@@ -500,11 +489,7 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
 }
 
 /// What the tests of a matrix left, for the test process.
-fn ties_of<'d>(
-    matrix: &'d Matrix,
-    ties: &'d matrix::Ties,
-    is_elsewhere: &dyn Fn(&str) -> bool,
-) -> Ties<'d> {
+fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties) -> Ties<'d> {
     let tests = matrix.rows.iter().filter_map(|row| row.test.test());
     let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
     order.sort_unstable();
@@ -518,12 +503,10 @@ fn ties_of<'d>(
         });
         (test.as_str(), cells.collect())
     });
-    let elsewhere = ties.left.keys().map(String::as_str);
     Ties {
         order: order.into_iter().map(|(_, test)| test).collect(),
         left: left.collect(),
         made: &ties.made,
-        elsewhere: elsewhere.filter(|test| is_elsewhere(test)).collect(),
     }
 }
 

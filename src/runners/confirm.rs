@@ -80,9 +80,6 @@ pub(crate) struct Ties<'a> {
     pub left: BTreeMap<&'a str, Vec<LeftIn<'a>>>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: &'a BTreeMap<String, String>,
-    /// Of these, those that are left out as another run has recorded them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub elsewhere: Vec<&'a str>,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,

@@ -15,7 +15,6 @@
 mod action;
 mod agent;
 mod anew;
-mod apart;
 mod audit;
 mod bad_input;
 mod benign;

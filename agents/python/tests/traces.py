@@ -30,7 +30,6 @@ _OF_VALUES = (
     "made",
     "unseen",
     "tied",
-    "apart",
     "not-compared",
 )
 

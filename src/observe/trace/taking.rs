@@ -26,8 +26,6 @@ pub struct Taking {
     pub refuted: Vec<(String, String)>,
     /// Tests that it left out at their turn, as what earlier ones had left was as recorded.
     pub tied: Vec<String>,
-    /// The same, where nothing that ran can have left them anything else.
-    pub apart: Vec<String>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
     /// By the scope of a test: the cells that changed during its turn.
@@ -100,7 +98,6 @@ impl Taking {
             }
             "tied" => self.tied.extend(texts(field(1)?)?),
             "not-compared" => self.is_not_compared = true,
-            "apart" => self.apart.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);
                 self.left

@@ -90,8 +90,7 @@ class Selection:
         can_wait = can_wait and not config.pluginmanager.hasplugin("dsession")
         collected = [item.nodeid for item in items]
         open_ones = [item for item in kept if item.nodeid not in self.met]
-        others = frozenset(self.met)
-        judgement = confirm.judge(self.exclusion, open_ones, others, list(items), can_wait)
+        judgement = confirm.judge(self.exclusion, open_ones, list(items), can_wait)
         judgement.refuted.update(self.met)
         if is_worker:
             if can_pass:
@@ -100,7 +99,7 @@ class Selection:
             judgement.tell(collected)
             if judgement.settling is not None:
                 self.at_turn = judgement
-            confirmed = judgement.confirmed | judgement.apart
+            confirmed = judgement.confirmed
             runs = {item.nodeid for item in kept}.difference(confirmed) | judgement.needed
             left_out = [item for item in items if item.nodeid not in runs]
             kept = [item for item in items if item.nodeid in runs]

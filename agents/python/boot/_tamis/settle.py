@@ -14,11 +14,10 @@ different when any turn began, or that others touched in a turn in which a fixtu
 cache filled or a module imported. And all of these must have been made in the turns of the record.
 """
 
-from .apart import apart
 from .confirm import file_of, names_of
 from .left import UNKNOWN
 from .separated import separators
-from .turns import Turns, hashes_of, hashes_told
+from .turns import Turns, hashes_of
 
 
 class Settling:
@@ -41,7 +40,7 @@ class Settling:
         }
         # By test: what ran in its turn that later tests do not run again.
         self.made = ties.get("made", {})
-        made = {test: hashes_told(one) for test, one in self.made.items()}
+        made = {test: _made(one) for test, one in self.made.items()}
         # `None` if a record does not tell by name what was made.
         self._turns = None
         if None not in made.values():
@@ -131,7 +130,7 @@ class Settling:
 
     def _move(self, now, then):
         """In one turn this was made now, and that in the record."""
-        now, then = hashes_told(now), hashes_told(then)
+        now, then = _made(now), _made(then)
         if now is None or then is None:
             self._is_all_moved = True
         else:
@@ -240,63 +239,42 @@ class Settling:
         self._told = set()
 
 
-class Begun:
-    """How the tests that wait are settled."""
-
-    def __init__(self):
-        # Those for which nobody has to run.
-        self.apart = frozenset()
-        # What settles others at their turn, if that pays, and the tests that run for it.
-        self.settling = None
-        self.needed = ()
-        # Else why there is none.
-        self.why = "another record has its values"
+def _made(text):
+    """What a record tells of what was made or changed in a turn; `None` if that cannot be read."""
+    made = frozenset(text.split(",") if text else ())
+    if text is None or any(len(one.rstrip("+")) != 8 for one in made):
+        return None
+    return made
 
 
 def begin(agent, plan, collected, kept, waiting):
-    """Settle `waiting` tests as far as that pays, beside those that are `kept` and so run.
-    `collected` are all items, in order."""
-    begun = Begun()
+    """A settling of those among `waiting` tests for which it pays, and the tests that must run
+    for it beside `kept`; `None` and the reason if there is none. `collected` are all items, in
+    order."""
     matrices = {plan.tests[test]["matrix"] for test in waiting}
     # The nearest record comes first.
     number = min(matrices)
     ties = plan.content["matrices"][number].get("ties")
     if not ties:
-        begun.why = "what earlier tests leave is not known"
-        return begun
-    waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
+        return None, "what earlier tests leave is not known"
+    waiting = [test for test in waiting if plan.tests[test]["matrix"] == number]
     items = [item.nodeid for item in collected]
-    settling = Settling(agent, plan, ties, waiting)
+    settling = Settling(agent, plan, ties, frozenset(waiting))
     if not settling.is_in_order(items):
-        begun.why = "the tests are in another order"
-        return begun
+        return None, "the tests are in another order"
     runs = set(kept).difference(waiting)
-    elsewhere = frozenset(ties.get("elsewhere", ()))
-    elsewhere |= {test for test, told in plan.tests.items() if told["matrix"] != number}
-    begun.apart = apart(settling, collected, runs, elsewhere)
-    settling.waiting = waiting = waiting - begun.apart
-    if waiting:
-        _settle_at_turn(begun, settling, collected, runs)
-    return begun
-
-
-def _settle_at_turn(begun, settling, collected, runs):
-    """Have tests wait for their turn, if that pays."""
-    items = [item.nodeid for item in collected]
-    waiting = settling.waiting
     needed = [test for test in items if test in settling.recorded and test not in runs]
-    needed += separators(collected, runs.union(needed), waiting)
-    more = [test for test in needed if test not in waiting]
+    needed += separators(collected, runs.union(needed), settling.waiting)
+    more = [test for test in needed if test not in settling.waiting]
     # Of those that wait, these would run as well.
     saved = len(waiting) - (len(needed) - len(more))
     # Not all of them will turn out to be the same.
     if 2 * len(more) > saved:
-        begun.why = "running what leaves something would cost more"
-        return
-    settling.judged = waiting.intersection(needed)
+        return None, "running what leaves something would cost more"
+    settling.judged = settling.waiting.intersection(needed)
     settling.proven = frozenset(more)
     settling.gone(items)
-    settling.waiting = waiting.difference(needed)
+    settling.waiting = settling.waiting.difference(needed)
     runs = runs.union(needed, settling.waiting)
-    settling.agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
-    begun.settling, begun.needed = settling, needed
+    agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
+    return settling, needed
