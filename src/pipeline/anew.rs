@@ -11,11 +11,10 @@ use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::project::Project;
-use super::recording::Recording;
+use super::recording::{NEEDED, Recording};
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
-use crate::report::NEEDED;
 use crate::runners::{Anew, Leaves};
 use crate::select::{Reason, Verdict};
 

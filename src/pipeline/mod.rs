@@ -62,7 +62,7 @@ pub(crate) use open::open;
 pub(crate) use order::{Ordering, Recorded as RecordedAccesses};
 pub use project::Project;
 pub(crate) use project::suite_of;
-pub(crate) use recording::Recorded;
+pub(crate) use recording::{NEEDED, Recorded};
 pub(crate) use replay::{Column, Replayed, Replaying, replay};
 pub(crate) use rerun::Rerun;
 pub use shelf::Shelf;

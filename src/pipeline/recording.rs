@@ -14,6 +14,10 @@ use crate::runners::Anew;
 use crate::select::Exclusions;
 use crate::store::Name;
 
+/// In [`Recorded::refuted`], what the collector says of tests that run because others need what
+/// they leave.
+pub(crate) const NEEDED: &str = "others need what it leaves";
+
 /// What became of a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {

@@ -28,7 +28,7 @@ pub(crate) use graph::GraphJson;
 pub(crate) use head::{named_references, references_json};
 pub(crate) use replay::{ChosenJson, MissJson, PUBLISHED, ReplayJson, RevisionJson, share};
 pub(crate) use selection::{EvidenceJson, ReasonJson, SelectionJson, parent_number};
-pub(crate) use values::{NEEDED, refuted_event};
+pub(crate) use values::refuted_event;
 
 use crate::error::Error;
 use commands::Tame;

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Event;
 use crate::count::counted;
+use crate::pipeline::NEEDED;
 
 /// How many of the differences are named.
 const NAMED: usize = 3;
-
-/// What the collector says of open tests that run because others need what they leave.
-pub(crate) const NEEDED: &str = "others need what it leaves";
 
 /// Why tests ran that the same values would have excused: `refuted` has what differs, by
 /// test.
