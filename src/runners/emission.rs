@@ -130,16 +130,20 @@ impl<'a> LateFile<'a> {
                 file.open.push(test);
             }
             let open = confirm.and_then(|plan| plan.tests.get(test));
+            let is_proven = matches!(
+                verdict,
+                Verdict::Skip(_) | Verdict::Run(Reason::Brought { .. })
+            );
+            if let (true, Some(open), Some(confirm)) = (is_proven, open, &mut file.confirm) {
+                // It may meet what others leave anew, and nothing else.
+                let late = Vec::new();
+                confirm
+                    .tests
+                    .insert(test, OpenTestJson { test: open, late });
+            }
             let (late, open) = match (verdict, open) {
-                (Verdict::Skip(evidence), open) => {
+                (Verdict::Skip(evidence), _) => {
                     file.exclude.push(test);
-                    if let (Some(test_of), Some(confirm)) = (open, &mut file.confirm) {
-                        let open = OpenTestJson {
-                            test: test_of,
-                            late: Vec::new(),
-                        };
-                        confirm.tests.insert(test, open);
-                    }
                     (&evidence.late, None)
                 }
                 (Verdict::Run(Reason::Unconfirmed { late, .. }), Some(open)) => (late, Some(open)),

@@ -113,6 +113,7 @@ class Meeting(Unknown):
         for test, cells in self._left.items():
             for path, name, _ in cells:
                 self._leavers.setdefault((path, name), set()).add(test)
+        self._cells = frozenset(self._leavers)
         self._needed = set()
 
     def is_open(self, test):
@@ -143,8 +144,7 @@ class Meeting(Unknown):
             if one.nodeid not in self.plan.tests:
                 continue
             file = file_of(self.agent, self.plan, one)
-            every = frozenset(self._leavers)
-            for cell in self.plan.read_of(every, one.nodeid, file, names_of(one)):
+            for cell in self.plan.read_of(self._cells, one.nodeid, file, names_of(one)):
                 for test in self._leavers[cell] - self._needed:
                     at, leaver = places.get(test, (place, None))
                     if at < place and Unknown.is_open(self, test):

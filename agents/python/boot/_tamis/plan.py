@@ -91,12 +91,15 @@ class Plan:
     def read_of(self, cells, test, file, names):
         """Those of `cells` that a test reads, but for settings of the process."""
         if self._every is None or self._every[0] != cells:
-            found = Differences.of_tests(cells, self.session, self.asked)
-            self._every = cells, Readings(self.content, self.index, found)
+            self._every = cells, self._left(cells)
         readings = self._every[1]
         part = self.tied(test)
         read = readings.of(part, file, self._needed(part), names)
         return {readings.differences.found[at].cell for at in read}
+
+    def _left(self, cells):
+        found = Differences.of_tests(cells, self.session, self.asked)
+        return Readings(self.content, self.index, found)
 
     def _needed(self, part):
         return self.modules[part["modules"]] | self.modules[part["late_modules"]]
@@ -107,8 +110,7 @@ class Plan:
         cells = frozenset(cells)
         meeting = self._met.pop(cells, None)
         if meeting is None:
-            found = Differences.of_tests(cells, self.session, self.asked)
-            meeting = Readings(self.content, self.index, found)
+            meeting = self._left(cells)
             if len(self._met) == _MOST_MET:
                 # The one that was asked for longest ago.
                 del self._met[next(iter(self._met))]
