@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
+use super::ties::left_alike;
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
@@ -310,17 +311,12 @@ impl<'t> Record<'t> {
         collected: &'a Observations,
     ) -> impl Iterator<Item = &'a LeftIn> {
         let now = collected.left.get(test).map_or(&[][..], Vec::as_slice);
-        let then = self.ties.left.get(test).into_iter().flatten();
-        let is_other = move |cell: &LeftIn| {
-            let is_same = |one: &&LeftIn| (&one.path, &one.name) == (&cell.path, &cell.name);
-            match now.iter().find(is_same) {
-                Some(now) => {
-                    let is_known = !now.is_unknown && !cell.is_unknown && now.value.is_some();
-                    !is_known || now.value != cell.value
-                }
-                None => !self.is_named_anew(cell, now),
-            }
+        let all = self.ties.left.get(test).map_or(&[][..], Vec::as_slice);
+        let is_other = move |cell: &LeftIn| match left_alike(cell, all, now) {
+            Some(is_alike) => !is_alike,
+            None => !self.is_named_anew(cell, now),
         };
+        let then = all.iter();
         // Where others do not run, the whole of a dictionary has another value for lack of theirs.
         then.clone().filter(move |cell| {
             let is_entry_of = |one: &&LeftIn| one.path == cell.path && is_entry_of(cell, one);

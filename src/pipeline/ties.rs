@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assembly::Assembly;
+use super::recording::NEEDED;
+use crate::languages::keyed_in;
 use crate::matrix::{GroupRef, Inner, LeftIn, Matrix, TestId, Ties};
 use crate::observe::ObservedRow;
+use crate::select::{Reason, Verdict};
 
 impl<'a> Assembly<'a> {
     /// Notes that a row of `from` is taken over.
@@ -67,11 +70,14 @@ impl<'a> Assembly<'a> {
                 {
                     continue;
                 }
-                let mut cells = cells.clone();
-                for cell in &mut cells {
+                let now = self.left_for_others(test);
+                let is_alike = |cell: &LeftIn| left_alike(cell, cells, now) == Some(true);
+                let cells = cells.iter().map(|cell| LeftIn {
                     // It did not begin in the state of a run of everything.
-                    cell.is_unknown |= has_ended || is_mixed;
-                }
+                    is_unknown: cell.is_unknown || is_mixed || has_ended && !is_alike(cell),
+                    ..cell.clone()
+                });
+                let cells = cells.collect();
                 left.insert(test.clone(), cells);
                 if let Some(known) = ties.made.get(test) {
                     made.insert(test.clone(), known.clone());
@@ -96,11 +102,38 @@ impl<'a> Assembly<'a> {
             .ties(|test| places.get(test).copied(), left, made);
     }
 
+    /// What a test left that ran for others only, so that nothing which it reads is different, and
+    /// others prepared that. Nothing of any other test.
+    fn left_for_others(&self, test: &str) -> &'a [LeftIn] {
+        let verdict = self.recording.decision.selection.verdicts.get(test);
+        let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
+        let why = self.collected.refuted.get(test);
+        match is_brought || why.is_some_and(|why| why == NEEDED) {
+            true => self.collected.left.get(test).map_or(&[], Vec::as_slice),
+            false => &[],
+        }
+    }
+
     /// Whether the row of a test is from this matrix.
     fn is_from(&self, test: &str, source: &Matrix) -> bool {
         let proof = self.recording.decision.proof_of(test);
         proof.is_none_or(|proof| proof.header.run == source.header.run)
     }
+}
+
+/// Whether a test that left `cell` among others, `then`, has left the same known value `now`;
+/// `None` if it has left nothing there.
+pub(super) fn left_alike(cell: &LeftIn, then: &[LeftIn], now: &[LeftIn]) -> Option<bool> {
+    let again = at(now, &cell.path, &cell.name)?;
+    let are_known = !cell.is_unknown && !again.is_unknown;
+    let is_alike = are_known && cell.value == again.value;
+    // What kind of dictionary there is has no value if a key is no text: that of the whole tells.
+    let is_whole_alike = || left_alike(at(then, &cell.path, keyed_in(&cell.name)?)?, then, now);
+    Some(is_alike && (cell.value.is_some() || is_whole_alike() == Some(true)))
+}
+
+fn at<'l>(left: &'l [LeftIn], path: &str, name: &str) -> Option<&'l LeftIn> {
+    left.iter().find(|one| one.path == path && one.name == name)
 }
 
 /// All tests: those of the first matrix in its order, and each of another one behind the test

@@ -93,16 +93,28 @@ def test_needs():
 def test_v():
     assert lib.A == 3
 "#;
-        let mut project = Project::new(python, files);
-        project.run();
-        // It is found out that one needs the other.
-        let edit = ("test_b.py", "lib.B == 1", "lib.B == 1 and True");
-        let run = step(&mut project, &[edit]);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        let needs = ("test_b.py", "lib.B == 1 and True", "lib.B != 0");
-        let run = step(&mut project, &[LEAVES, needs]);
-        assert_eq!(readers(&run).1, ["test_v"].into(), "{}", run.stderr);
-        assert_eq!(run.code, 1);
+        let needs = [
+            ("test_b.py", "lib.B == 1 and True", "lib.B != 0"),
+            // It runs once more, as it leaves something itself, and so does who runs for it.
+            ("lib.py", "A = B = 0", "A = B = C = 0"),
+            (
+                "test_b.py",
+                "assert lib.B == 1 and True",
+                "assert lib.B != 0\n    lib.C = 5",
+            ),
+        ];
+        for needs in [&needs[..1], &needs[1..]] {
+            let mut project = Project::new(python, files);
+            project.run();
+            // It is found out that one needs the other.
+            let edit = ("test_b.py", "lib.B == 1", "lib.B == 1 and True");
+            let run = step(&mut project, &[edit]);
+            assert_eq!(run.code, 0, "{}", run.stderr);
+            let edits: Vec<_> = needs.iter().copied().chain([LEAVES]).collect();
+            let run = step(&mut project, &edits);
+            assert_eq!(readers(&run).1, ["test_v"].into(), "{}", run.stderr);
+            assert_eq!(run.code, 1);
+        }
     });
 }
 

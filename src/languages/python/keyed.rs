@@ -57,6 +57,11 @@ pub(crate) fn kind_of(global: &str) -> String {
     format!("{global}[]")
 }
 
+/// The other way round: the global of which a cell is the kind.
+pub(crate) fn keyed_in(cell: &str) -> Option<&str> {
+    cell.strip_suffix("[]")
+}
+
 /// The name that a cell has in a module at `path`, for those who read it by key.
 pub(crate) fn spelled(path: &str, cell: &str) -> String {
     format!("{path}#{cell}")

@@ -117,7 +117,7 @@ impl Language for Python {
 
 pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
-pub(crate) use self::keyed::{KEYED, Keyed, is_entry, shown};
+pub(crate) use self::keyed::{KEYED, Keyed, is_entry, keyed_in, shown};
 
 /// The units of a Python file with this content.
 #[cfg(test)]
