@@ -277,6 +277,9 @@ impl Walker<'_> {
     }
 
     fn call(&mut self, call: &ast::ExprCall) {
+        if let Some(value) = self.source.casts.borrow().value(call) {
+            return self.expr(value);
+        }
         self.sink.tag(Tag::Call);
         let before = self.sink.dynamic;
         self.expr(&call.func);

@@ -17,6 +17,7 @@
 
 mod asked;
 pub(crate) mod cache;
+mod casts;
 mod classes;
 pub(crate) mod closure;
 mod codec;
@@ -49,6 +50,7 @@ use ruff_python_ast::{Mod, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
+use self::casts::Casts;
 use self::digest::Sink;
 use self::module::Reach;
 use self::names::changes::{self, Parsed};
@@ -211,6 +213,7 @@ fn parse_and_look<T>(
             let newer = parsed.unsupported_syntax_errors().iter();
             let newer: BTreeSet<String> = newer.map(ToString::to_string).collect();
             source.newer.replace(newer.into_iter().collect());
+            source.casts.replace(Casts::of(&source.text, &module.body));
             Ok(look(source, &module.body))
         }
         Mod::Expression(expression) => Err(format!(

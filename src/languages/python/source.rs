@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
+use super::casts::Casts;
+
 /// Sources above this are not analysed; the parser counts in 32 bits, and no
 /// program is that long.
 const MAX_BYTES: usize = 64 << 20;
@@ -14,6 +16,8 @@ pub(super) struct Source<'s> {
     /// What it needs a newer interpreter for than the oldest supported one, in
     /// words; sorted. Known once it was parsed.
     pub newer: RefCell<Vec<String>>,
+    /// Which calls are casts. Known once it was parsed.
+    pub casts: RefCell<Casts>,
     /// Offset of each line end.
     line_ends: Vec<u32>,
 }
@@ -59,6 +63,7 @@ impl<'s> Source<'s> {
         Ok(Source {
             text,
             newer: RefCell::default(),
+            casts: RefCell::default(),
             line_ends,
         })
     }

@@ -63,6 +63,28 @@ pub(super) fn names_stored(body: &[Stmt]) -> BTreeSet<String> {
     names
 }
 
+/// The names that a module binds or deletes, in whatever scope, but for parameters.
+pub(super) struct BoundNames {
+    pub all: BTreeSet<String>,
+    /// Those that one statement of the outermost level binds, and no other one.
+    pub once: BTreeSet<String>,
+}
+
+impl BoundNames {
+    /// `None` after a star import, as nothing is known then.
+    pub(super) fn of(body: &[Stmt]) -> Option<BoundNames> {
+        let stored: Vec<Stores> = body.iter().map(Stores::of).collect();
+        let once = bound_once(body, &stored);
+        let mut all = Stores::default();
+        for (statement, stored) in body.iter().zip(&stored) {
+            all.merge(stored);
+            all.add_globals(statement);
+        }
+        let all = (!all.star).then_some(all.names)?;
+        Some(BoundNames { all, once })
+    }
+}
+
 /// What has come together of one unit.
 #[derive(Default)]
 struct Parts {

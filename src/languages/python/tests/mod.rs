@@ -1,4 +1,5 @@
 mod bounds;
+mod casts;
 mod changes;
 mod interpreters;
 mod normal_form;
