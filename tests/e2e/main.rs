@@ -30,6 +30,7 @@ mod console;
 mod crashes;
 mod declared;
 mod earlier;
+mod generators;
 mod git_states;
 mod go;
 mod gradle;

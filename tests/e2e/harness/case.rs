@@ -144,7 +144,11 @@ impl Case {
 
         let mut wrong = self.check_base(&mut project);
         let base = project.snapshot();
-        for edit in &self.edits {
+        let (few, every) = (self.edits.len() <= FEW, everything());
+        for (at, edit) in self.edits.iter().enumerate() {
+            if !few && !every && at % 2 == 1 {
+                continue;
+            }
             project.restore(&base);
             for change in &edit.changes {
                 change.apply(&mut project);
@@ -214,6 +218,9 @@ impl Case {
         wrong
     }
 }
+
+/// Of a case with more edits, every second one is tried where `.ci/all` tries each.
+const FEW: usize = 3;
 
 /// Whether to try all that a test could: `.ci/all` does.
 pub fn everything() -> bool {

@@ -89,6 +89,7 @@ unsafe extern "C" {
     pub static mut PyUnicode_Type: Object;
     pub static mut _Py_NoneStruct: Object;
     pub static mut _Py_TrueStruct: Object;
+    pub static mut _Py_FalseStruct: Object;
     pub static mut PyExc_BaseException: Ref;
     pub static mut PyExc_Exception: Ref;
     pub static mut PyExc_GeneratorExit: Ref;

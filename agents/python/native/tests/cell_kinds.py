@@ -1,5 +1,7 @@
 """Objects of all kinds: how they are made, and what differs."""
 
+import sys
+
 SETUP = """
 import abc, array, collections, contextvars, dataclasses, datetime, decimal, enum, fractions
 import functools, io, itertools, logging, operator, pathlib, random, re, struct, sys, threading
@@ -19,6 +21,17 @@ class Slots:
 
 class Both(Slots):
     pass
+
+def numbers(a, b=1):
+    yield a
+def others(a, b=1):
+    yield b
+def within(a):
+    def inner(): yield a
+    return inner()
+def ended(made):
+    list(made)
+    return made
 
 class Text(str): pass
 class Number(int): pass
@@ -171,7 +184,7 @@ KINDS = {
     "struct": "struct.Struct('i') | struct.Struct('l') | array.array('i', [1]) | array.array('i', [2]) | array.array('l', [1])",
     "lock": "threading.Lock() | threading.RLock() | threading.Condition() | threading.Event() | threading.Semaphore(2) | threading.Semaphore(3)",
     "random": "random.Random(1) | random.Random(2)",
-    "iterator": "itertools.count(1) | itertools.count(2) | itertools.count(1, 2) | itertools.count(10**30) | itertools.repeat(1) | itertools.repeat(2) | itertools.repeat(1, 5)",
+    "iterator": "iter([]) | iter([1]) | iter([2]) | iter((1,)) | moved(iter([1]).__next__) | iter(range(2)) | iter(range(3)) | iter('a') | iter(b'a') | itertools.count(1) | itertools.count(2) | itertools.count(1, 2) | itertools.count(10**30) | itertools.repeat(1) | itertools.repeat(2) | itertools.repeat(1, 5)",
     "stream": "io.StringIO('a') | io.StringIO('b') | io.BytesIO(b'a') | io.BytesIO(b'b') | moved(io.BytesIO(b'a').read)",
     "exception": "ValueError() | ValueError(1) | ValueError(2) | KeyError(1) | failure(1, a=2)",
     "code": "compile('1', 'f', 'eval') | compile('2', 'f', 'eval') | plain.__code__",
@@ -179,3 +192,9 @@ KINDS = {
     "cycle": "ring(1, 1) | ring(1, 2) | ring(1, 1, 2) | ring(1, 1, 2, 3) | ring(1, 1, 3, 2) | ring(3, 1, 2)",
     "deep": "deep(1000) | deep(1001) | deep(100000)",
 }
+
+if sys.version_info >= (3, 11):
+    KINDS["generator"] = (
+        "(x for x in [1]) | (x for x in [2]) | (y for y in [1]) | (x + 1 for x in [1]) | numbers(1) | numbers(2) | "
+        "numbers(a=[1]) | within(1) | within(2) | ended(numbers(1)) | ended(within(1)) | others(1)"
+    )

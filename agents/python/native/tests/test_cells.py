@@ -33,6 +33,7 @@ def test_a_kind(run, kind):
 
 OPAQUE = """
 import contextvars, io, socket, threading, types, weakref
+def begun(): made = (x for x in (1, 2)); next(made); return made
 held = threading.Lock(); held.acquire()
 again = threading.RLock(); again.acquire()
 local = threading.local(); local.a = 1
@@ -42,7 +43,7 @@ def stay(): other.a = 2; ready.set(); gate.wait()
 ready = threading.Event()
 waiting = threading.Thread(target=stay, daemon=True); waiting.start(); ready.wait()
 values = {
-    "generator": (x for x in ()), "iterator": iter([1]), "file": open(__file__),
+    "generator": begun(), "iterator": iter({1}), "file": open(__file__),
     "held": held, "again": again, "other": other,
     "frame": __import__("sys")._getframe(), "view": memoryview(b""), "socket": socket.socket(),
 }
@@ -322,7 +323,7 @@ def test_a_library(run):
         "    return found\n"
         "out([changed('now = 2'), changed('C.at = 4'), changed('class E(C): pass\\ndel E')])\n"
         "out([changed(one + '\\n') for one in ('x.append(2)', 'C.D.z = 5')])\n"
-        "made.x = (i for i in ()); out(value()['l'][None])\n"
+        "made.x = (i for i in (1, 2)); next(made.x); out(value()['l'][None])\n"
     )
     assert out[0] == [["l"], [None]]
     assert out[1] == [False, False, False]
@@ -355,7 +356,8 @@ def test_places(run):
         "place = ('program.py', '*agent/')\n"
         "one = made.wrapped; two = made.wrap(len)\n"
         "made.wrapped = two; out(value('wrapped', place) != after[1])\n"
-        "one.__closure__[0].cell_contents = (i for i in ()); made.wrapped = one; out(value('wrapped', place))\n"
+        "begun = (i for i in (1, 2)); next(begun)\n"
+        "one.__closure__[0].cell_contents = begun; made.wrapped = one; out(value('wrapped', place))\n"
     )
     assert out[:3] == [[False, False], [True, True], [True, True]]
     assert out[3] is True

@@ -68,6 +68,8 @@ pub enum Kind {
     Capsule,
     Count,
     Repeat,
+    /// One that has begun and not ended has no value.
+    Generator,
     TypeVar,
     Opaque,
 }
@@ -174,9 +176,16 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         b"Struct" | b"_struct.Struct" => Kind::Members(&[c"format"]),
         b"typing.ParamSpecArgs" | b"typing.ParamSpecKwargs" => Kind::Members(&[c"__origin__"]),
         b"_random.Random" => Kind::Answer(c"getstate"),
-        b"operator.methodcaller" | b"_collections._tuplegetter" | b"collections._tuplegetter" => {
-            Kind::Answer(c"__reduce__")
-        }
+        b"operator.methodcaller"
+        | b"_collections._tuplegetter"
+        | b"collections._tuplegetter"
+        | b"list_iterator"
+        | b"tuple_iterator"
+        | b"range_iterator"
+        | b"longrange_iterator"
+        | b"str_iterator"
+        | b"str_ascii_iterator"
+        | b"bytes_iterator" => Kind::Answer(c"__reduce__"),
         b"datetime.timezone" => Kind::Answer(c"__getinitargs__"),
         b"_io.StringIO" | b"_io.BytesIO" => Kind::Answer(c"__getstate__"),
         b"array.array" => Kind::Members(&[c"typecode"]),
@@ -204,6 +213,8 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         b"ContextVar" | b"_contextvars.ContextVar" => Kind::Context,
         b"itertools.count" => Kind::Count,
         b"itertools.repeat" => Kind::Repeat,
+        // Before, what one holds is hidden in a frame.
+        b"generator" if minor >= 11 => Kind::Generator,
         b"typing.TypeVar"
         | b"typing.ParamSpec"
         | b"typing.TypeVarTuple"

@@ -99,6 +99,7 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
         }
         Kind::Context if layouts.context => context(object, shape, content),
         Kind::Count | Kind::Repeat | Kind::TypeVar => counters(object, shape, content),
+        Kind::Generator => generator(object, shape, content),
         _ => content.fail(unknown),
     }
 }
@@ -265,6 +266,31 @@ unsafe fn members(
             Some(value) => content.child(Label::Part("member"), value),
             None => return content.fail(Why::Type(shape.base)),
         }
+    }
+}
+
+/// A generator that has not begun is its code, by content, as nobody knows who will run that, and what
+/// its frame holds: arguments, and its function with the variables around it. One that has ended
+/// holds nothing. In the middle it has a stack that nobody can read.
+unsafe fn generator(object: Ref, shape: &Shape, content: &mut Content) {
+    for name in [c"gi_running", c"gi_suspended"] {
+        let state = PyObject_GetAttrString(object, name.as_ptr());
+        let state = content.walk.keep(state);
+        if state.is_none_or(|state| state != &raw mut _Py_FalseStruct) {
+            return content.fail(Why::Type(shape.base));
+        }
+    }
+    members(
+        object,
+        shape,
+        &[c"gi_code", c"__name__", c"__qualname__"],
+        content,
+    );
+    // Somebody may have asked for the frame as an object.
+    let held = referents(object, shape.base).into_iter();
+    let held = held.filter(|held| unsafe { (**held).kind != &raw mut PyFrame_Type });
+    for (at, held) in held.enumerate() {
+        content.child(Label::Index(at as u32), held);
     }
 }
 
