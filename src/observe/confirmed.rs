@@ -31,8 +31,10 @@ pub(crate) struct LastRow {
 pub(super) struct LeftOut {
     pub test: String,
     pub file: BString,
-    /// Whether that was at its turn, for what earlier tests had left.
+    /// Whether that was for what earlier tests had left.
     pub is_tied: bool,
+    /// Whether these were left out, too, or had not to run for it.
+    pub is_apart: bool,
 }
 
 /// By what two tests depend on the same: nodes to start from, and whether docstrings count.
@@ -43,8 +45,10 @@ impl Closing<'_> {
     pub(super) fn note_taking(&mut self, trace: &Trace, prefix: &str) {
         let taking = &trace.taking;
         let rootdir = trace.config.as_ref().and_then(|one| one.rootdir.as_ref());
-        let confirmed = taking.confirmed.iter().map(|test| (test, false));
-        for (test, is_tied) in confirmed.chain(taking.tied.iter().map(|test| (test, true))) {
+        let confirmed = taking.confirmed.iter().map(|test| (test, false, false));
+        let tied = taking.tied.iter().map(|test| (test, true, false));
+        let apart = taking.apart.iter().map(|test| (test, true, true));
+        for (test, is_tied, is_apart) in confirmed.chain(tied).chain(apart) {
             let mut file = rootdir.cloned().unwrap_or_default();
             file.push(b'/');
             let path = test.split("::").next().unwrap_or_default();
@@ -54,9 +58,13 @@ impl Closing<'_> {
                 test,
                 file,
                 is_tied,
+                is_apart,
             });
         }
         self.observed.is_not_compared |= taking.is_not_compared;
+        let beside = taking.beside.iter();
+        let beside = beside.map(|(test, beside)| (format!("{prefix}{test}"), beside.clone()));
+        self.observed.beside.extend(beside);
         let refuted = taking.refuted.iter();
         let refuted = refuted.map(|(test, why)| (format!("{prefix}{test}"), why.clone()));
         self.observed.refuted.extend(refuted);
@@ -77,10 +85,11 @@ impl Closing<'_> {
             test,
             file,
             is_tied,
+            is_apart,
         } in left_out
         {
             let collect = self.run.graph.collects.get(&file);
-            let mut confirmed = match (collect, last(&test, is_tied)) {
+            let mut confirmed = match (collect, last(&test, is_tied && !is_apart)) {
                 (Some(collect), Some(row)) => {
                     let mut starts = BTreeSet::from([SESSION, *collect]);
                     for language in &self.languages {
@@ -100,9 +109,11 @@ impl Closing<'_> {
                 _ => Confirmed {
                     base: None,
                     ties: None,
+                    is_apart: false,
                     incomplete: Some("it was left out, and nothing tells by what".to_owned()),
                 },
             };
+            confirmed.is_apart = is_apart;
             if let Some((base, doubt)) = ties.as_ref().filter(|_| is_tied) {
                 confirmed.ties = Some(*base);
                 confirmed.incomplete = confirmed.incomplete.or_else(|| doubt.clone());
@@ -163,6 +174,7 @@ impl Closing<'_> {
         Confirmed {
             base: Some(self.observed.bases.len() - 1),
             ties: None,
+            is_apart: false,
             incomplete: doubt.or(session.incomplete),
         }
     }

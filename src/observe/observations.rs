@@ -62,6 +62,18 @@ pub struct Observations {
     pub refuted: BTreeMap<String, String>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
+    /// By test: what it left, and did not leave in the record, that tests which are apart can read.
+    pub beside: BTreeMap<String, Beside>,
+}
+
+/// What a test left to others that were left out, as nothing that ran had left them anything else in
+/// the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Path and name of cells.
+    pub cells: BTreeSet<(String, String)>,
+    /// What it changed that others had made, as [`crate::matrix::Ties::made`] has it.
+    pub changed: BTreeSet<String>,
 }
 
 /// What the tests of one file share.
@@ -82,6 +94,8 @@ pub struct Confirmed {
     /// Of a test that was left out at its turn, for what earlier tests had left: these; an
     /// index, too.
     pub ties: Option<usize>,
+    /// Whether tests that it may have met something of were left out, too.
+    pub is_apart: bool,
     /// Why there may be more.
     pub incomplete: Option<String>,
 }

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
-use super::ties::left_alike;
+use super::ties::{at, left_alike};
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
@@ -154,6 +154,9 @@ impl Anew {
     }
 }
 
+/// Where a process says that nobody knows what a test left: `apart.py`.
+const LOST: &str = "*tests";
+
 /// Twice the place in the order of a record, and one more; of a test that the record lacks, less
 /// by one than that of the next one which it has.
 type Place = u64;
@@ -285,16 +288,30 @@ impl<'t> Record<'t> {
                 let others = self.left_otherwise(test, collected);
                 cells.extend(others.filter(|cell| !is_benign(cell)));
             }
+            let beside = collected.beside.get(test);
+            let beside = beside.into_iter().flat_map(|beside| &beside.cells);
+            let lost = beside.clone().filter(|(path, _)| path == LOST).cloned();
+            let beside =
+                beside.filter_map(|(path, name)| at(collected.left.get(test)?, path, name));
+            let is_left = |cell: &&LeftIn| {
+                !is_benign(cell) && self.needed.may_be(cell) && !self.imported.is_as_before(cell)
+            };
+            cells.extend(beside.filter(is_left));
             let cells = cells
                 .into_iter()
-                .map(|cell| (cell.path.clone(), cell.name.clone()));
+                .map(|cell| (cell.path.clone(), cell.name.clone()))
+                .chain(lost);
             let made = collected.made.get(test).map(String::as_str);
             let made = names(made.unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
             let made = made.filter(|one| self.needed.may_be_made(one));
+            let changed = collected.beside.get(test);
+            let changed = changed
+                .into_iter()
+                .flat_map(|beside| beside.changed.iter().cloned());
             let leaves = Leaves {
                 cells: cells.collect(),
-                made: made.map(str::to_owned).collect(),
+                made: made.map(str::to_owned).chain(changed).collect(),
             };
             if leaves != Leaves::default() {
                 anew.by_test.insert(test.to_owned(), leaves);

@@ -40,7 +40,11 @@ pub(crate) fn confirming<'d>(
             && let Ok(matrix) = baseline.matrix.whole()
             && let Some(values) = &matrix.values
         {
-            planning.add(matrix, values, tests);
+            let is_alone = decision.selection.excluded().all(|(test, _)| {
+                let proof = decision.baseline_of(&TestId::from(test));
+                proof.is_some_and(|proof| proof.name == baseline.name)
+            });
+            planning.add(matrix, values, tests, is_alone);
         }
     }
     if planning.open.is_empty() {
@@ -185,7 +189,14 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
 
 impl<'d> Planning<'d> {
-    fn add(&mut self, matrix: &'d Matrix, values: &'d Values, tests: &[Candidate<'d>]) {
+    /// `is_alone`: whether all tests that are left out are so by this matrix.
+    fn add(
+        &mut self,
+        matrix: &'d Matrix,
+        values: &'d Values,
+        tests: &[Candidate<'d>],
+        is_alone: bool,
+    ) {
         let mut source = Source {
             matrix,
             held: BTreeSet::new(),
@@ -211,7 +222,7 @@ impl<'d> Planning<'d> {
             self.by_key.add(matrix);
             let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
-            let ties = ties.map(|ties| ties_of(matrix, ties));
+            let ties = ties.map(|ties| ties_of(matrix, ties, is_alone));
             self.matrices.push(recorded(values, ties));
         }
     }
@@ -489,7 +500,7 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
 }
 
 /// What the tests of a matrix left, for the test process.
-fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties) -> Ties<'d> {
+fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties, is_alone: bool) -> Ties<'d> {
     let tests = matrix.rows.iter().filter_map(|row| row.test.test());
     let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
     order.sort_unstable();
@@ -507,6 +518,7 @@ fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties) -> Ties<'d> {
         order: order.into_iter().map(|(_, test)| test).collect(),
         left: left.collect(),
         made: &ties.made,
+        is_alone,
     }
 }
 

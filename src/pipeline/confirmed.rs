@@ -165,6 +165,7 @@ impl Assembly<'_> {
             .or_else(|| row.incomplete.clone());
         self.note_source(matrix);
         let mut of_test = Vec::new();
+        let mut earlier = Vec::new();
         for set in &part.own {
             match self.carry_set(matrix, *set)? {
                 Some(group) => of_test.push(group),
@@ -178,6 +179,24 @@ impl Assembly<'_> {
             match self.renewed(matrix, *set, renewed) {
                 Ok(group) => groups.push(group),
                 Err(why) => doubt = doubt.or(Some(why)),
+            }
+        }
+        if confirmed.is_apart {
+            // As earlier tests do not run, nobody sees what they need.
+            let whole = PartOf::row(row, false);
+            for set in whole.iter().flat_map(|whole| &whole.others) {
+                match self.renewed(matrix, *set, renewed) {
+                    Ok(group) => groups.push(group),
+                    Err(why) => doubt = doubt.or(Some(why)),
+                }
+            }
+            let own = whole.iter().flat_map(|whole| &whole.own);
+            for set in own.filter(|set| !part.own.contains(set)) {
+                let carried = self.carry_set(matrix, *set)?;
+                match carried.map_or_else(|| self.renewed(matrix, *set, renewed), Ok) {
+                    Ok(group) => earlier.push(group),
+                    Err(why) => doubt = doubt.or(Some(why)),
+                }
             }
         }
         let inner = row.own.as_ref().and_then(|own| own.inner.as_ref());
@@ -194,6 +213,10 @@ impl Assembly<'_> {
         let base = &self.bases[base];
         groups.extend(&base.groups);
         doubt = doubt.or(added_doubt).or_else(|| base.doubt.clone());
+        let read_by_earlier = match (confirmed.is_apart, &row.own) {
+            (true, Some(own)) => own.reads,
+            _ => Reads::default(),
+        };
         let of_ties = of_ties.unwrap_or_else(|| Some((base.own?.0, part.reads)));
         if let (true, Some((of_base, reads)), Some((of_ties, read_by_ties))) =
             (self.values.are_of_run(), base.own, of_ties)
@@ -203,12 +226,14 @@ impl Assembly<'_> {
                 inner
             });
             facts.own = Some(Own {
-                sets: of_test.iter().copied().chain([of_base, of_ties]).collect(),
-                reads: part.reads | reads | read_by_ties,
+                sets: { of_test.iter().chain(&earlier).copied() }
+                    .chain([of_base, of_ties])
+                    .collect(),
+                reads: part.reads | reads | read_by_ties | read_by_earlier,
                 inner,
             });
         }
-        groups.extend(of_test);
+        groups.extend(of_test.into_iter().chain(earlier));
         Ok(doubt.map_or(Ok(()), Err))
     }
 

@@ -132,7 +132,8 @@ pub(super) fn left_alike(cell: &LeftIn, then: &[LeftIn], now: &[LeftIn]) -> Opti
     Some(is_alike && (cell.value.is_some() || is_whole_alike() == Some(true)))
 }
 
-fn at<'l>(left: &'l [LeftIn], path: &str, name: &str) -> Option<&'l LeftIn> {
+/// The cell at a place.
+pub(super) fn at<'l>(left: &'l [LeftIn], path: &str, name: &str) -> Option<&'l LeftIn> {
     left.iter().find(|one| one.path == path && one.name == name)
 }
 

@@ -80,6 +80,8 @@ pub(crate) struct Ties<'a> {
     pub left: BTreeMap<&'a str, Vec<LeftIn<'a>>>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: &'a BTreeMap<String, String>,
+    /// Whether all tests that are left out are so by this run.
+    pub is_alone: bool,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,

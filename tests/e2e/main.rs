@@ -15,6 +15,7 @@
 mod action;
 mod agent;
 mod anew;
+mod apart;
 mod audit;
 mod bad_input;
 mod benign;

@@ -30,6 +30,7 @@ _OF_VALUES = (
     "made",
     "unseen",
     "tied",
+    "apart", "beside",
     "not-compared",
 )
 

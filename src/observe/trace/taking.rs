@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::parse::{fingerprint, number, optional_text, path_of, text, texts};
 use crate::matrix::{CellValue, Fingerprint};
+use crate::observe::Beside;
 
 /// What one process told of values.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,10 @@ pub struct Taking {
     pub refuted: Vec<(String, String)>,
     /// Tests that it left out at their turn, as what earlier ones had left was as recorded.
     pub tied: Vec<String>,
+    /// The same, where nothing that ran can have left them anything else.
+    pub apart: Vec<String>,
+    /// Tests that left something which they can read, and which nobody expected.
+    pub beside: Vec<(String, Beside)>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
     /// By the scope of a test: the cells that changed during its turn.
@@ -98,6 +103,18 @@ impl Taking {
             }
             "tied" => self.tied.extend(texts(field(1)?)?),
             "not-compared" => self.is_not_compared = true,
+            "apart" => self.apart.extend(texts(field(1)?)?),
+            "beside" => {
+                let cells = list(field(2)?)?.iter().map(|cell| match &list(cell)?[..] {
+                    [path, name] => Ok((text(path)?, text(name)?)),
+                    _ => bail!("a cell is a path and a name"),
+                });
+                let beside = Beside {
+                    cells: cells.collect::<Result<_>>()?,
+                    changed: texts(field(3)?)?.into_iter().collect(),
+                };
+                self.beside.push((text(field(1)?)?, beside));
+            }
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);
                 self.left

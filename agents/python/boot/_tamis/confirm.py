@@ -17,6 +17,9 @@ class Judgement:
     def __init__(self, confirmed=(), refuted=()):
         self.confirmed = frozenset(confirmed)
         self.refuted = dict(refuted)
+        # Those that earlier tests leave what they left in the record, and who looks at that.
+        self.apart = frozenset()
+        self.beside = None
         # What settles tests at their turn, and those that run for it.
         self.settling = None
         self.needed = frozenset()
@@ -47,9 +50,9 @@ class Judgement:
         return why is None
 
 
-def judge(exclusion, items, collected, can_wait):
-    """The judgement of the tests among `items` that the plan names. `collected`: all items, in
-    order."""
+def judge(exclusion, items, others, collected, can_wait):
+    """The judgement of the tests among `items` that the plan names. `others` run, too; `collected`
+    are all items, in order."""
     agent = agent_module.current
     if not exclusion.plan or agent is None or agent.broken or agent.values is None:
         return Judgement()
@@ -58,13 +61,13 @@ def judge(exclusion, items, collected, can_wait):
         # The trace gets the reason with the items.
         return Judgement()
     try:
-        return _judge(agent, exclusion, items, collected, can_wait)
+        return _judge(agent, exclusion, items, others, collected, can_wait)
     except Exception as error:
         agent.trace.write("no-values", "comparing the values failed: %r" % (error,))
         return Judgement()
 
 
-def _judge(agent, exclusion, items, collected, can_wait):
+def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
     from .plan import Plan
     from .present import Present
@@ -105,28 +108,40 @@ def _judge(agent, exclusion, items, collected, can_wait):
         refuted[test] = why
     judgement = Judgement(confirmed, refuted)
     if waiting and can_wait:
-        _wait(judgement, agent, plan, items, collected, waiting)
+        kept = others.union(item.nodeid for item in items) - judgement.confirmed
+        _wait(judgement, agent, plan, kept, collected, waiting)
     return judgement
 
 
-def _wait(judgement, agent, plan, items, collected, waiting):
+def _wait(judgement, agent, plan, kept, collected, waiting):
     """Have tests wait for their turn, if that pays."""
     from .settle import begin
 
-    kept = {item.nodeid for item in items}.difference(judgement.confirmed)
-    settling, needed = begin(agent, plan, collected, kept, waiting)
+    begun = begin(agent, plan, collected, kept, waiting)
+    for test in begun.apart:
+        del judgement.refuted[test]
+    judgement.apart = begun.apart
+    judgement.beside = begun.beside
+    settling = begun.settling
+    if begun.beside is not None:
+        agent.left.listener = begun.beside.left
     if settling is None:
-        for test in waiting:
-            judgement.refuted[test] += " (%s)" % needed
+        for test in begun.apart.symmetric_difference(waiting):
+            judgement.refuted[test] += " (%s)" % begun.why
         return
     judgement.settling = settling
-    judgement.needed = frozenset(needed)
+    judgement.needed = frozenset(begun.needed)
     judgement.confirmed -= judgement.needed
+    judgement.apart -= judgement.needed
     for test in settling.waiting:
         del judgement.refuted[test]
     for test in judgement.needed.intersection(plan.tests):
         judgement.refuted[test] = NEEDED
-    agent.left.listener = settling.left
+    if begun.beside is None:
+        agent.left.listener = settling.left
+    else:
+        begun.beside.next = settling.left
+        begun.beside.need(judgement.needed)
 
 
 def file_of(agent, plan, item):

@@ -69,6 +69,8 @@ class Left:
         # What is told of what tests leave, beside the trace: a function of the test's id and
         # cells with values.
         self.listener = None
+        # Whether all tests have, and what they left is known.
+        self.has_ended = False
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = set()
         # Scopes that ran during this turn and that later tests do not run again, or of which this
@@ -197,17 +199,20 @@ class Left:
     def finish(self):
         """All tests have ended."""
         self.flush()
-        if self._cells is None or self._first is None:
+        if self._cells is None:
             return
-        self._cells.is_unwatched = True
-        unseen = self._taken(())
-        if unseen is None:
-            self.give_up()
-        elif unseen:
-            # Nobody knows since when.
-            self.agent.trace.write("unseen", self._first[1], [list(cell) for cell in unseen])
-            self._tell(self._first, dict.fromkeys(unseen, UNKNOWN))
+        if self._first is not None:
+            self._cells.is_unwatched = True
+            unseen = self._taken(())
+            if unseen is None:
+                self.give_up()
+                return
+            if unseen:
+                # Nobody knows since when.
+                self.agent.trace.write("unseen", self._first[1], [list(cell) for cell in unseen])
+                self._tell(self._first, dict.fromkeys(unseen, UNKNOWN))
         self._cells = None
+        self.has_ended = True
 
     def _taken(self, pending):
         """The cells that have changed; `None` if it is not known."""

@@ -90,12 +90,20 @@ class Plan:
 
     def read_of(self, cells, test, file, names):
         """Those of `cells` that a test reads, but for settings of the process."""
+        found = self._reading(cells).differences.found
+        part = self.tied(test)
+        read = self._reading(cells).of(part, file, self._needed(part), names)
+        return {found[at].cell for at in read}
+
+    def read_by(self, cells, test, file, names):
+        """The same with settings of the process, which every test reads."""
+        told = {one.cell for one in self._reading(cells).differences.found}
+        return self.read_of(cells, test, file, names) | (cells - told)
+
+    def _reading(self, cells):
         if self._every is None or self._every[0] != cells:
             self._every = cells, self._left(cells)
-        readings = self._every[1]
-        part = self.tied(test)
-        read = readings.of(part, file, self._needed(part), names)
-        return {readings.differences.found[at].cell for at in read}
+        return self._every[1]
 
     def _left(self, cells):
         found = Differences.of_tests(cells, self.session, self.asked)

@@ -30,6 +30,8 @@ class Selection:
         self.confirmed = 0
         # What a worker of xdist leaves out at its turn: all workers must collect the same.
         self.at_turn = None
+        # Sees whether tests that are left out could have met something new.
+        self.beside = None
         # The test the turn of which passes now, and how many have.
         self.passing = None
         self.passed = 0
@@ -90,16 +92,18 @@ class Selection:
         can_wait = can_wait and not config.pluginmanager.hasplugin("dsession")
         collected = [item.nodeid for item in items]
         open_ones = [item for item in kept if item.nodeid not in self.met]
-        judgement = confirm.judge(self.exclusion, open_ones, list(items), can_wait)
+        others = frozenset(self.met)
+        judgement = confirm.judge(self.exclusion, open_ones, others, list(items), can_wait)
         judgement.refuted.update(self.met)
         if is_worker:
             if can_pass:
                 self.at_turn = judgement
         else:
             judgement.tell(collected)
+            self.beside = judgement.beside
             if judgement.settling is not None:
                 self.at_turn = judgement
-            confirmed = judgement.confirmed
+            confirmed = judgement.confirmed | judgement.apart
             runs = {item.nodeid for item in kept}.difference(confirmed) | judgement.needed
             left_out = [item for item in items if item.nodeid not in runs]
             kept = [item for item in items if item.nodeid in runs]
@@ -181,6 +185,10 @@ class Selection:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
+        # Else nothing proves that nobody left them anything: they run next time.
+        is_over = int(exitstatus) in (0, 1, 5) and not (session.shouldstop or session.shouldfail)
+        if self.beside is not None and is_over:
+            self.beside.tell([item.nodeid for item in session.items])
         # It is a success if no test is left to run for a good reason.
         if int(exitstatus) == 5 and self.left_out:
             if not getattr(session, "testsfailed", 0):

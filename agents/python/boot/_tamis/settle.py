@@ -14,10 +14,11 @@ different when any turn began, or that others touched in a turn in which a fixtu
 cache filled or a module imported. And all of these must have been made in the turns of the record.
 """
 
+from .apart import Beside, apart
 from .confirm import file_of, names_of
 from .left import UNKNOWN
 from .separated import separators
-from .turns import Turns, hashes_of
+from .turns import Turns, hashes_of, hashes_told
 
 
 class Settling:
@@ -40,7 +41,7 @@ class Settling:
         }
         # By test: what ran in its turn that later tests do not run again.
         self.made = ties.get("made", {})
-        made = {test: _made(one) for test, one in self.made.items()}
+        made = {test: hashes_told(one) for test, one in self.made.items()}
         # `None` if a record does not tell by name what was made.
         self._turns = None
         if None not in made.values():
@@ -130,7 +131,7 @@ class Settling:
 
     def _move(self, now, then):
         """In one turn this was made now, and that in the record."""
-        now, then = _made(now), _made(then)
+        now, then = hashes_told(now), hashes_told(then)
         if now is None or then is None:
             self._is_all_moved = True
         else:
@@ -239,42 +240,66 @@ class Settling:
         self._told = set()
 
 
-def _made(text):
-    """What a record tells of what was made or changed in a turn; `None` if that cannot be read."""
-    made = frozenset(text.split(",") if text else ())
-    if text is None or any(len(one.rstrip("+")) != 8 for one in made):
-        return None
-    return made
+class Begun:
+    """How the tests that wait are settled."""
+
+    def __init__(self):
+        # Those for which nobody has to run, and who sees whether that turns out so.
+        self.apart = frozenset()
+        self.beside = None
+        # What settles others at their turn, if that pays, and the tests that run for it.
+        self.settling = None
+        self.needed = ()
+        # Else why there is none.
+        self.why = "another record has its values"
 
 
 def begin(agent, plan, collected, kept, waiting):
-    """A settling of those among `waiting` tests for which it pays, and the tests that must run
-    for it beside `kept`; `None` and the reason if there is none. `collected` are all items, in
-    order."""
+    """Settle `waiting` tests as far as that pays, beside those that are `kept` and so run.
+    `collected` are all items, in order."""
+    begun = Begun()
     matrices = {plan.tests[test]["matrix"] for test in waiting}
     # The nearest record comes first.
     number = min(matrices)
     ties = plan.content["matrices"][number].get("ties")
     if not ties:
-        return None, "what earlier tests leave is not known"
-    waiting = [test for test in waiting if plan.tests[test]["matrix"] == number]
+        begun.why = "what earlier tests leave is not known"
+        return begun
+    waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
     items = [item.nodeid for item in collected]
-    settling = Settling(agent, plan, ties, frozenset(waiting))
+    settling = Settling(agent, plan, ties, waiting)
     if not settling.is_in_order(items):
-        return None, "the tests are in another order"
+        begun.why = "the tests are in another order"
+        return begun
     runs = set(kept).difference(waiting)
+    # Of tests that another record proves nobody knows here what they leave.
+    if ties.get("is_alone") and all(told["matrix"] == number for told in plan.tests.values()):
+        begun.apart = apart(settling, collected, runs)
+    if begun.apart:
+        begun.beside = Beside(settling, collected, begun.apart)
+    settling.waiting = waiting = waiting - begun.apart
+    if waiting:
+        _settle_at_turn(begun, settling, collected, runs)
+    return begun
+
+
+def _settle_at_turn(begun, settling, collected, runs):
+    """Have tests wait for their turn, if that pays."""
+    items = [item.nodeid for item in collected]
+    waiting = settling.waiting
     needed = [test for test in items if test in settling.recorded and test not in runs]
-    needed += separators(collected, runs.union(needed), settling.waiting)
-    more = [test for test in needed if test not in settling.waiting]
+    needed += separators(collected, runs.union(needed), waiting)
+    more = [test for test in needed if test not in waiting]
     # Of those that wait, these would run as well.
     saved = len(waiting) - (len(needed) - len(more))
     # Not all of them will turn out to be the same.
     if 2 * len(more) > saved:
-        return None, "running what leaves something would cost more"
-    settling.judged = settling.waiting.intersection(needed)
+        begun.why = "running what leaves something would cost more"
+        return
+    settling.judged = waiting.intersection(needed)
     settling.proven = frozenset(more)
     settling.gone(items)
-    settling.waiting = settling.waiting.difference(needed)
+    settling.waiting = waiting.difference(needed)
     runs = runs.union(needed, settling.waiting)
-    agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
-    return settling, needed
+    settling.agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
+    begun.settling, begun.needed = settling, needed

@@ -53,6 +53,14 @@ class Turns:
         return by_unit
 
 
+def hashes_told(text):
+    """What a record tells of what was made or changed in a turn; `None` if that cannot be read."""
+    made = frozenset(text.split(",") if text else ())
+    if text is None or any(len(one.rstrip("+")) != 8 for one in made):
+        return None
+    return made
+
+
 def hashes_of(made):
     """The hashes of the names of what a record says was made or changed in a turn."""
     return frozenset(int(one.rstrip("+"), 16) for one in made)
