@@ -293,8 +293,11 @@ impl<'t> Record<'t> {
             let lost = beside.clone().filter(|(path, _)| path == LOST).cloned();
             let beside =
                 beside.filter_map(|(path, name)| at(collected.left.get(test)?, path, name));
+            // What nobody leaves in the record was put back, if it is as at import.
             let is_left = |cell: &&LeftIn| {
-                !is_benign(cell) && self.needed.may_be(cell) && !self.imported.is_as_before(cell)
+                let others = self.first(&(cell.path.clone(), cell.name.clone()));
+                let is_back = self.imported.is_as_before(cell) && others.is_none();
+                !is_benign(cell) && self.needed.may_be(cell) && !is_back
             };
             cells.extend(beside.filter(is_left));
             let cells = cells

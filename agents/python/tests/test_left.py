@@ -23,7 +23,7 @@ def test_two():
     library.OTHER["b"] = [library.CACHE]
 def test_after(): pass
 def test_variable(): os.environ["MADE"] = "1"
-def test_untold(): library.OTHER["it"] = (n for n in ())
+def test_untold(): library.OTHER["it"] = iter({1})
 """
 
 
