@@ -17,7 +17,6 @@ use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
 use crate::runners::{Anew, Leaves};
-use crate::select::{Reason, Verdict};
 
 impl Anew {
     /// What the tests of a run left, but for what was looked at already. Nothing where no test
@@ -49,11 +48,7 @@ impl Anew {
             met.extend(read.map(|(test, _)| test.clone()));
         }
         // These do what they did.
-        let is_known = |test: &str| {
-            let verdict = decision.selection.verdicts.get(test);
-            let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
-            is_brought && !met.contains(test)
-        };
+        let is_known = |test: &str| decision.selection.is_brought(test) && !met.contains(test);
         let are_compared = |test: &str| !collected.is_not_compared && met.contains(test);
         // A row proves nothing about what was left when it was made by others.
         let mut anew = Anew::default();

@@ -7,7 +7,6 @@ use super::recording::NEEDED;
 use crate::languages::keyed_in;
 use crate::matrix::{GroupRef, Inner, LeftIn, Matrix, TestId, Ties};
 use crate::observe::ObservedRow;
-use crate::select::{Reason, Verdict};
 
 impl<'a> Assembly<'a> {
     /// Notes that a row of `from` is taken over.
@@ -105,8 +104,7 @@ impl<'a> Assembly<'a> {
     /// What a test left that ran for others only, so that nothing which it reads is different, and
     /// others prepared that. Nothing of any other test.
     fn left_for_others(&self, test: &str) -> &'a [LeftIn] {
-        let verdict = self.recording.decision.selection.verdicts.get(test);
-        let is_brought = matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })));
+        let is_brought = self.recording.decision.selection.is_brought(test);
         let why = self.collected.refuted.get(test);
         match is_brought || why.is_some_and(|why| why == NEEDED) {
             true => self.collected.left.get(test).map_or(&[], Vec::as_slice),

@@ -74,6 +74,12 @@ impl Selection {
         }
     }
 
+    /// Whether a test runs for others only.
+    pub(crate) fn is_brought(&self, test: &str) -> bool {
+        let verdict = self.verdicts.get(test);
+        matches!(verdict, Some(Verdict::Run(Reason::Brought { .. })))
+    }
+
     /// The tests that run for others only, with the proof that lets them be left out.
     pub(crate) fn brought(&self) -> impl Iterator<Item = (&str, &Need, &Evidence)> {
         self.selected().filter_map(|(test, reason)| match reason {

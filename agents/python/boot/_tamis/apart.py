@@ -111,7 +111,8 @@ class Beside:
         agent.trace.write("apart", [item.nodeid for item in apart])
         found = {}
         if ran and (self._is_lost or not agent.left.has_ended):
-            found[ran[0]] = {_LOST}, set()
+            # Of all: nothing is looked for that tests leave which ran for others only.
+            found = {test: ({_LOST}, set()) for test in ran}
         else:
             for item in apart:
                 self._meets(item, found)

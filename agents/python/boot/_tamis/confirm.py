@@ -126,7 +126,7 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     if begun.beside is not None:
         agent.left.listener = begun.beside.left
     if settling is None:
-        for test in begun.apart.symmetric_difference(waiting):
+        for test in set(waiting).difference(begun.apart):
             judgement.refuted[test] += " (%s)" % begun.why
         return
     judgement.settling = settling
