@@ -34,6 +34,8 @@ pub(crate) struct UnitReads {
     pub anything: bool,
     /// Whether it may read members of classes by names that it does not spell.
     pub members: bool,
+    /// Whether it may get all members of classes at once. Of which classes the record tells.
+    pub lists_members: bool,
     /// Whether it may get modules from what runs the tests.
     pub asks_runner: bool,
     pub annotations: bool,

@@ -2,6 +2,7 @@
 
 mod handed;
 mod keyed;
+mod listed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,6 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use self::keyed::ByKey;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
@@ -115,7 +115,7 @@ struct Planning<'d> {
     others: Numbers<Vec<usize>>,
     /// By path: the dotted names of the module.
     names: BTreeMap<&'d str, BTreeSet<&'d str>>,
-    by_key: ByKey<'d>,
+    records: Vec<&'d Matrix>,
 }
 
 /// A test that values can excuse.
@@ -219,7 +219,7 @@ impl<'d> Planning<'d> {
             self.open.extend(open);
         }
         if self.open.len() > before {
-            self.by_key.add(matrix);
+            self.records.push(matrix);
             let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
             let ties = ties.map(|ties| ties_of(matrix, ties, is_alone));
@@ -379,7 +379,8 @@ impl<'d> Planning<'d> {
             (BString::from(*path), names)
         });
         let (mut reads, asked) = read(&needed.collect(), &self.units.all)?;
-        self.by_key.leave_out(&self, &mut reads);
+        self.leave_out_keyed(&mut reads);
+        self.list_members(&mut reads);
         self.drop_beyond_values(&reads);
         self.hand_on(&mut reads);
         let mut used: BTreeSet<usize> = BTreeSet::new();

@@ -188,7 +188,8 @@ fn put_uses(out: &mut Vec<u8>, uses: &Uses) {
             | u8::from(uses.reads) << 3
             | u8::from(uses.reads_docs) << 4
             | u8::from(uses.is_watched) << 5
-            | u8::from(uses.asks_by_name) << 6,
+            | u8::from(uses.asks_by_name) << 6
+            | u8::from(uses.lists_members) << 7,
     );
 }
 
@@ -290,7 +291,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let member = |input: &mut Self| Some((input.number()?, input.text()?));
         let members = (0..count).map(|_| member(self)).collect::<Option<_>>()?;
-        let flags = self.flags(127)?;
+        let flags = self.flags(255)?;
         Some(Uses {
             asks,
             loads,
@@ -306,6 +307,7 @@ impl<'a> Input<'a> {
             reads_docs: flags & 16 == 16,
             is_watched: flags & 32 == 32,
             asks_by_name: flags & 64 == 64,
+            lists_members: flags & 128 == 128,
         })
     }
 

@@ -217,7 +217,8 @@ impl Generated<'_> {
     pub(super) fn looks_up(self) -> bool {
         let asks = ASK.contains(&self.name);
         let is_builtin = asks || matches!(self.name, "vars" | "dir");
-        let does = asks || looks_up(self.name);
+        let lists = lists_members(self.name) && self.by != Spelling::Told;
+        let does = asks || looks_up(self.name) || lists;
         does && self.is_got() && (self.is_loaded() || !is_builtin)
     }
 }
@@ -227,17 +228,13 @@ impl Generated<'_> {
 pub(super) fn looks_up(name: &str) -> bool {
     matches!(
         name,
-        "vars"
-            | "dir"
-            | "getattr"
+        "getattr"
             | "attrgetter"
             | "methodcaller"
             | "getmembers"
             | "getmembers_static"
             | "getattr_static"
             | "classify_class_attrs"
-            | "__dict__"
-            | "__dir__"
             | "__getattribute__"
             | "getdoc"
             | "render_doc"
@@ -253,6 +250,12 @@ pub(super) fn looks_up(name: &str) -> bool {
             | "DocTestFinder"
             | "dis"
     )
+}
+
+/// Names by which code gets all members of classes at once. Of which classes the native collector
+/// tells.
+pub(super) fn lists_members(name: &str) -> bool {
+    matches!(name, "vars" | "dir" | "__dict__" | "__dir__")
 }
 
 /// Whether what is imported from here leads to any name of any module: `item`

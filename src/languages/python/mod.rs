@@ -31,6 +31,7 @@ mod facts;
 mod idle;
 mod imports;
 pub(crate) mod keyed;
+mod listed;
 mod locate;
 pub(crate) mod module;
 pub(crate) mod modules;
@@ -120,6 +121,7 @@ impl Language for Python {
 pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 pub(crate) use self::keyed::{KEYED, Keyed, is_entry, keyed_in, shown};
+pub(crate) use self::listed::LISTED;
 
 /// The units of a Python file with this content.
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::asked;
 use super::closure::NameClosure;
 use super::dynamic::Generated;
 use super::keyed::{KEYED, Keyed, is_entry, kind_of};
+use super::listed::LISTED;
 use super::modules::ModuleIndex;
 use crate::languages::{
     Analysis, Facts, ModuleUnits, Place, StateReaders, Uses, name_hash, simple_name,
@@ -146,7 +147,7 @@ fn passed_on_by(unit: &Unit, names: &NameClosure) -> Vec<ModuleIndex> {
             uses.map_or_else(Vec::new, |uses| passed_on(names, module, uses).collect())
         }
         What::Reached(name) if &**name == "*" => module.into_iter().collect(),
-        What::Reached(name) if name.starts_with(KEYED) => Vec::new(),
+        What::Reached(name) if name.starts_with([KEYED, LISTED]) => Vec::new(),
         What::Reached(name) => {
             let generated = names.modules.generated(Generated::of(name), module);
             generated.into_iter().collect()
@@ -175,7 +176,7 @@ impl Naming {
                 What::Skeleton | What::Effects => None,
                 // Code that stands outside of functions: a lambda.
                 What::Binding(_) => None,
-                What::Reached(name) if name.starts_with(KEYED) => continue,
+                What::Reached(name) if name.starts_with([KEYED, LISTED]) => continue,
                 What::Reached(name) if &**name != "*" => {
                     naming.generated(at, Generated::of(name));
                     continue;

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::asked;
 use super::dynamic;
 use super::keyed::{Keyed, kind_of, spelled};
+use super::listed;
 use super::modules::{Module, ModuleIndex, Modules};
 use super::names::is_builtin;
 use crate::languages::reads::{Needed, Read, UnitReads};
@@ -82,8 +83,9 @@ impl<'a> Reading<'a> {
     /// What a unit reads; `None` if it is nothing of a source.
     fn unit(&mut self, unit: &Unit) -> Result<Option<UnitReads>> {
         if let What::Reached(name) = &unit.what {
-            let by_key = Keyed::of(name).map(|keyed| by_key(unit.path(), keyed));
-            return Ok(Some(match by_key {
+            let told = Keyed::of(name).map(|keyed| by_key(unit.path(), keyed));
+            let told = told.or_else(|| listed::reads(unit.path(), name));
+            return Ok(Some(match told {
                 Some(reads) => reads,
                 None => self.reached(unit.path(), name),
             }));
@@ -192,6 +194,7 @@ impl<'a> Reading<'a> {
         let reads = &mut found.reads;
         reads.anything |= uses.is_wide;
         reads.members |= uses.looks_up;
+        reads.lists_members |= uses.lists_members;
         reads.docstrings |= uses.reads_docs;
         let spells = |names: &[&str]| names.iter().any(|name| uses.spells(name));
         reads.anything |= spells(&dynamic::ASK_FOR_ANYTHING);

@@ -7,19 +7,11 @@ use super::Planning;
 use crate::languages::{Keyed, UnitReads, name_hash};
 use crate::matrix::{Matrix, SetId, Unit, What};
 
-/// The records of a plan. A function uses a global by key only if each record that has the function
-/// says so.
-#[derive(Default)]
-pub(super) struct ByKey<'d>(Vec<&'d Matrix>);
-
-impl<'d> ByKey<'d> {
-    pub(super) fn add(&mut self, matrix: &'d Matrix) {
-        self.0.push(matrix);
-    }
-
-    /// Leaves that out of what the functions read.
-    pub(super) fn leave_out(&self, planning: &Planning<'_>, reads: &mut [Option<UnitReads>]) {
-        let units = self.0.iter().flat_map(|matrix| &matrix.units);
+impl Planning<'_> {
+    /// Leaves that out of what the functions read. A function uses a global by key only if each
+    /// record that has the function says so.
+    pub(super) fn leave_out_keyed(&self, reads: &mut [Option<UnitReads>]) {
+        let units = self.records.iter().flat_map(|matrix| &matrix.units);
         let marks: BTreeSet<&Unit> = { units.map(|(unit, _)| unit) }
             .filter(|unit| function_of(unit).is_some())
             .collect();
@@ -28,9 +20,9 @@ impl<'d> ByKey<'d> {
                 continue;
             };
             let code = Unit::at(mark.path.clone(), What::Code(function.into()));
-            let number = planning.units.known.get(&code);
+            let number = self.units.known.get(&code);
             let is_by_key = || {
-                self.0
+                self.records
                     .iter()
                     .all(|matrix| tells_of_all(matrix, &code, mark))
             };

@@ -17,6 +17,7 @@ mod identity;
 mod import_code;
 mod kinds;
 mod libraries;
+mod listed;
 mod marks;
 mod modules;
 mod names;

@@ -29,6 +29,9 @@ _LISTING_OBJECTS = ("get_objects", "get_referrers")
 # Who lists the members of a class meets these, too.
 _HELD_BY_CLASSES = ("__annotations__", "__doc__")
 
+# What the text begins with that tells a class of which all members were got.
+_LISTED = "{"
+
 
 class Difference:
     """A cell that has not the recorded value, or a module or class that is there at one time
@@ -56,8 +59,19 @@ class Difference:
         if self.kind == "entry":
             # Code that asks for it by key tells the collector.
             self.hashes.add(name_hash("%s#%s" % (self.path, self.key)))
+        holder = self.name.partition(":")[2]
+        if holder and self.is_listed():
+            # Code that gets all members of a class tells which class.
+            told = (self.name, "%s:%s" % (self.path, holder)) if self.path else ("*",)
+            self.hashes.update(name_hash(_LISTED + one) for one in told)
         if self.kind == "global" and self.key == _PROVIDER:
             self.hashes.add(name_hash("%s:%s" % (self.path, _PROVIDER)))
+
+    def is_listed(self):
+        """Whether who lists the members of a class meets it."""
+        if self.key in _HELD_BY_CLASSES:
+            return True
+        return self.kind in ("member", "shape") and self.key != "__subclasses__"
 
     def _spelled(self):
         if self.kind == "module":

@@ -17,6 +17,7 @@ import types
 
 from .agent import watcher
 from .bytecode import steps
+from .listed import Listed
 from .readers import Readers
 from .watch import is_a, member_at
 
@@ -77,7 +78,9 @@ def install(agent):
     if native is not None:
         reached = agent.reached
         watched = reached.on_frame, reached.on_docstring, reached.on_annotations
-        native.watch_frames(*map(watcher, watched))
+        listed = Listed(agent, reached)
+        native.watch_frames(*map(watcher, (*watched, listed.on_members)))
+        listed.begin()
         if not native.watch_attributes(watcher(reached.on_attribute), builtins):
             reached.ask_for_any(agent.root_scope)
 
@@ -117,7 +120,7 @@ class Reached:
             return
         key = self.asked_at(name, sys._getframe(1).f_back)
         if key is not None:
-            path = self._file_of(names)
+            path = self.file_of(names)
             if is_a(names.get(key), types.ModuleType):
                 # What comes next can ask that for any name, in ways that nobody sees.
                 self.agent.note("names", "*")
@@ -145,13 +148,13 @@ class Reached:
 
     def _all_of(self, names):
         """The project got hold of `names`, perhaps those of a module."""
-        path = self._file_of(names)
+        path = self.file_of(names)
         if path is not None:
             module = sys.modules.get(names.get("__name__"))
             if path.endswith(".py") or is_a(module, types.ModuleType) and vars(module) is names:
                 self.agent.note("reached", path, "*")
 
-    def _file_of(self, names):
+    def file_of(self, names):
         file = names.get("__file__")
         return self.paths.code_file(file) if type(file) is str else None
 
@@ -176,7 +179,8 @@ class Reached:
     def on_docstring(self, of, found):
         """Some code gets the docstring `found` of a function, or the constants of a code
         object."""
-        reader = sys._getframe(1).f_back.f_code
+        frame = sys._getframe(1).f_back
+        reader = frame.f_code
         if reader is not _COPY and type(of) is types.FunctionType:
             own = of.__code__
             if _docstring(own) is found and self._path_of(own) is None:
@@ -184,6 +188,8 @@ class Reached:
                 return
         file = reader.co_filename
         is_idle = self.is_by_value() or self._is_of_runner(file)
+        # What wraps a fixture.
+        is_idle = is_idle or reader is _COPY and self.is_for_runner(frame)
         if is_idle and reader is not _COPY:
             return
         code = of if is_a(of, types.CodeType) else _origin(of, found)
@@ -214,7 +220,7 @@ class Reached:
         else:
             self.readers.on_read(of, found, frame)
 
-    def _is_for_runner(self, frame):
+    def is_for_runner(self, frame):
         """Whether pytest asks, perhaps through the standard library: what it reads of tests and
         fixtures counts anyway."""
         while frame is not None:
@@ -294,7 +300,7 @@ class Reached:
             self.readers.on_evaluated(code, frame)
             if self.is_by_value():
                 return
-            if self._is_for_runner(frame):
+            if self.is_for_runner(frame):
                 return
         self._spelled(code, caller or "", spaces)
 
@@ -326,7 +332,7 @@ class Reached:
         module = sys.modules.get(name)
         path = None
         if is_a(module, types.ModuleType):
-            path = self._file_of(vars(module))
+            path = self.file_of(vars(module))
             found = member_at(module, qualified)
             if is_a(found, types.ModuleType):
                 # What comes next can ask that for any name.
@@ -368,7 +374,7 @@ class Reached:
                 modules = ()
             asked = {caller}
             for space in spaces + [vars(module) for module in modules]:
-                path = self._file_of(space)
+                path = self.file_of(space)
                 if path is not None:
                     asked.add(path)
             for module in loads.modules():

@@ -38,7 +38,7 @@ _INSPECT = "inspect.py"
 _BY_ANY_NAME = (_INSPECT, "pydoc.py", "mock.py", "doctest.py")
 
 # What gets an attribute, and where in its argument the name is.
-_ATTRIBUTES = {
+ATTRIBUTES = {
     opcode.opmap[name]: (shift if sys.version_info >= (3, 12) else 0)
     for name, shift in (("LOAD_ATTR", 1), ("LOAD_METHOD", 0), ("LOAD_SUPER_ATTR", 2))
     if name in opcode.opmap
@@ -253,7 +253,7 @@ def _asked(code):
         return found
     before = None
     for _, operation, argument in steps(code):
-        shift = _ATTRIBUTES.get(operation)
+        shift = ATTRIBUTES.get(operation)
         if shift is not None:
             name = code.co_names[argument >> shift]
             if name in NAMES:

@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_int, c_void};
 use crate::codes;
 use crate::digest::dict_of;
 use crate::ffi::*;
+use crate::members;
 
 type Get = unsafe extern "C" fn(Ref, Ref, Ref) -> Ref;
 type Set = unsafe extern "C" fn(Ref, Ref, Ref) -> c_int;
@@ -68,8 +69,15 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
 ///
 /// `of_annotations` is also told of classes, with their annotations or their members, and modules;
 /// of other objects that are asked for annotations by a built-in function, and of code outside the
-/// project that spells these, when it first runs: both with `None`.
-pub unsafe fn watch(callback: Ref, of_docstrings: Ref, of_annotations: Ref) -> bool {
+/// project that spells these, when it first runs: both with `None`. `of_members(class)` when any code
+/// gets the members of a class.
+pub unsafe fn watch(
+    callback: Ref,
+    of_docstrings: Ref,
+    of_annotations: Ref,
+    of_members: Ref,
+) -> bool {
+    members::watch(of_members);
     let set = |place: &Global<Ref>, callback| unsafe {
         Py_IncRef(callback);
         std::mem::replace(place.get(), callback)
@@ -103,18 +111,17 @@ pub unsafe fn watch(callback: Ref, of_docstrings: Ref, of_annotations: Ref) -> b
         && watch_classes()
 }
 
-/// Before 3.10 classes have no descriptor for annotations.
+/// Before 3.10 classes have no descriptor for annotations, but one for their members.
 unsafe fn watch_classes() -> bool {
     for (name, place) in SPELLED.iter().zip(NAMES.get()) {
         *place = PyUnicode_InternFromString(name.as_ptr());
     }
     let (class, module) = (&raw mut PyType_Type, &raw mut PyModule_Type);
     let [annotations, annotate, members] = OF_CLASSES;
-    version().1 < 10
-        || rewire(class, annotations)
-            && rewire(class, members)
-            && rewire(module, annotations)
-            && (version().1 < 14 || rewire(class, annotate) && rewire(module, annotate))
+    let (is_known, is_lazy) = (version().1 >= 10, version().1 >= 14);
+    rewire(class, members)
+        && (!is_known || rewire(class, annotations) && rewire(module, annotations))
+        && (!is_lazy || rewire(class, annotate) && rewire(module, annotate))
 }
 
 /// Changes a descriptor in its place: parts of the standard library keep it.
@@ -150,18 +157,22 @@ unsafe extern "C" fn get_of_class(object: Ref, closure: *mut c_void) -> Ref {
     // Classes that are defined in C are nobody's of the project.
     let is_class = type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS != 0;
     let is_made = !is_class || type_object::flags(object) & type_object::HEAP_TYPE != 0;
-    if !found.is_null() && is_made && !is_for_others(plain) {
+    if found.is_null() || !is_made {
+        return found;
+    }
+    let are_members = CStr::from_ptr(plain.name) == OF_CLASSES[2];
+    if are_members && !*IS_QUIET.get() && !PyEval_GetFrame().is_null() && is_main() {
+        members::tell(object);
+    }
+    if !(are_members && (version().1 < 10 || is_for_others())) {
         tell_reader(object, found);
     }
     found
 }
 
-/// Whether code of the project gets the members of a class, and spells nothing that gets
-/// annotations. Programs do that often.
-unsafe fn is_for_others(plain: &Definition) -> bool {
-    if CStr::from_ptr(plain.name) != OF_CLASSES[2] {
-        return false;
-    }
+/// Whether it is code of the project that gets the members of a class, and it spells nothing that
+/// gets annotations. Programs do that often.
+unsafe fn is_for_others() -> bool {
     let frame = PyEval_GetFrame();
     if frame.is_null() {
         return true;

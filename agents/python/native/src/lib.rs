@@ -22,6 +22,7 @@ mod eval_frame;
 mod ffi;
 mod frames;
 mod guards;
+mod members;
 mod module;
 mod monitoring;
 mod outliving;

@@ -224,20 +224,21 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
-    let (mut callback, mut of_docstrings, mut of_annotations): (Ref, Ref, Ref) =
-        (null_mut(), null_mut(), null_mut());
+    let [mut callback, mut of_docstrings, mut of_annotations, mut of_members]: [Ref; 4] =
+        [null_mut(); 4];
     if !in_main()
         || PyArg_ParseTuple(
             args,
-            c"OOO:watch_frames".as_ptr(),
+            c"OOOO:watch_frames".as_ptr(),
             &raw mut callback,
             &raw mut of_docstrings,
             &raw mut of_annotations,
+            &raw mut of_members,
         ) == 0
     {
         return null_mut();
     }
-    match frames::watch(callback, of_docstrings, of_annotations) {
+    match frames::watch(callback, of_docstrings, of_annotations, of_members) {
         true => none(),
         false => null_mut(),
     }

@@ -12,6 +12,7 @@ use bstr::BStr;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{Generated, reads_annotations, reads_docstrings};
 use crate::languages::python::keyed::KEYED;
+use crate::languages::python::listed::LISTED;
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{Part, Uses, annotated, name_hash};
 use crate::matrix::{Unit, UnitKind, What};
@@ -127,7 +128,8 @@ impl NameClosure {
     fn used(&self, table: &mut UnitTable, module: ModuleIndex, uses: &Uses, reach: &mut Reach) {
         let is_unseen = uses.is_watched && !self.is_watched;
         reach.is_wide |= uses.is_wide || is_unseen;
-        reach.looks_up |= uses.looks_up || uses.asks_by_name && !self.is_watched;
+        reach.looks_up |= uses.looks_up || uses.lists_members;
+        reach.looks_up |= uses.asks_by_name && !self.is_watched;
         reach.reads |= uses.reads;
         reach.reads_docs |= uses.reads_docs;
         let asked = uses.asks.iter().filter_map(|hash| self.numbers.get(hash));
@@ -165,7 +167,7 @@ impl NameClosure {
             reach.taken.extend(module);
             return;
         }
-        if name.starts_with(KEYED) {
+        if name.starts_with([KEYED, LISTED]) {
             // It spells that, too.
             return;
         }

@@ -114,6 +114,9 @@ pub struct Uses {
     pub is_watched: bool,
     /// Whether it gets at attributes by names that nobody spelled (`vars`).
     pub looks_up: bool,
+    /// Whether it gets all members of classes at once, of which the native collector tells the
+    /// classes (`vars`, `dir`, `__dict__`).
+    pub lists_members: bool,
     /// The same by calls of which the native collector tells the names (`getattr`).
     pub asks_by_name: bool,
     /// Whether it can read annotations, of whatever it be.

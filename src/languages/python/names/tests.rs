@@ -414,8 +414,14 @@ fn a_method_spells_its_own_names() {
 fn finding_and_reading_unspelled_methods_is_noted() {
     for text in [
         "def f(x): return vars(x)",
-        "def f(x): return map(getattr, x)",
+        "def f(x): return map(dir, x)",
         "def f(x): return x.y.__dict__['z']",
+    ] {
+        let uses = uses(text);
+        assert!(uses.lists_members && !uses.looks_up, "{text}");
+    }
+    for text in [
+        "def f(x): return map(getattr, x)",
         "from operator import attrgetter as g\ndef f(x, y): return g(y)(x)",
         "def getattr(x, y): pass\ndef f(x, y): return getattr(x, y)",
     ] {
@@ -444,7 +450,8 @@ fn finding_and_reading_unspelled_methods_is_noted() {
         "def f(x): return x.__doc__",
         "import inspect\ndef f(x): return inspect.signature(x)",
     ] {
-        assert!(!uses(text).looks_up, "{text}");
+        let uses = uses(text);
+        assert!(!uses.looks_up && !uses.lists_members, "{text}");
     }
     // These find what was inherited.
     for text in [

@@ -17,8 +17,8 @@ use crate::languages::name_hash;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{
     ASK, DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_watched_attribute,
-    is_watched_import, is_wide_attribute, is_wide_import, is_wide_name, looks_up, names_any,
-    reads_annotations, reads_docstrings,
+    is_watched_import, is_wide_attribute, is_wide_import, is_wide_name, lists_members, looks_up,
+    names_any, reads_annotations, reads_docstrings,
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
@@ -96,13 +96,28 @@ pub(super) struct Found {
     pub(super) is_wide: bool,
     /// The same by ways that the native collector watches.
     pub(super) is_watched: bool,
-    looks_up: bool,
+    ways: Ways,
     /// The same by calls of which the native collector tells the names.
     asks_by_name: bool,
     pub(super) reads: bool,
     /// Whether it lists the attributes of what may be a function.
     pub(super) lists: bool,
     reads_docs: bool,
+}
+
+/// How code gets at attributes by names that nobody spelled.
+#[derive(Clone, Copy, Default)]
+struct Ways {
+    looks_up: bool,
+    /// By all members of a class.
+    lists_members: bool,
+}
+
+impl Ways {
+    fn spell(&mut self, name: &str) {
+        self.looks_up |= looks_up(name);
+        self.lists_members |= lists_members(name);
+    }
 }
 
 /// A class around what is being walked, outside functions.
@@ -131,7 +146,8 @@ impl Found {
         self.asks_globals |= other.asks_globals;
         self.is_wide |= other.is_wide;
         self.is_watched |= other.is_watched;
-        self.looks_up |= other.looks_up;
+        self.ways.looks_up |= other.ways.looks_up;
+        self.ways.lists_members |= other.ways.lists_members;
         self.asks_by_name |= other.asks_by_name;
         self.lists |= other.lists;
         self.reads |= other.reads;
@@ -184,7 +200,8 @@ impl Found {
             holds_own,
             is_wide,
             is_watched,
-            looks_up: self.looks_up || asks_for_help || self.asks_by_name && asks_own,
+            looks_up: self.ways.looks_up || asks_for_help || self.asks_by_name && asks_own,
+            lists_members: self.ways.lists_members,
             asks_by_name: self.asks_by_name,
         }
     }
@@ -234,11 +251,11 @@ impl Reaching {
 
     fn load_as_it_is(&mut self, name: &str) {
         self.found.lists |= name == "dir";
-        self.found.looks_up |= ASK.contains(&name);
+        self.found.ways.looks_up |= ASK.contains(&name);
         self.spell(name);
         for (_, item) in self.aliases.get(name).into_iter().flatten() {
             if let Some(item) = item {
-                self.found.looks_up |= looks_up(item);
+                self.found.ways.spell(item);
                 self.found.reads |= reads_annotations(item);
                 self.found.reads_docs |= reads_docstrings(item);
             }
@@ -254,7 +271,7 @@ impl Reaching {
 
     /// A name that is asked for somehow.
     fn spell(&mut self, name: &str) {
-        self.found.looks_up |= looks_up(name);
+        self.found.ways.spell(name);
         self.found.reads |= reads_annotations(name);
         self.found.reads_docs |= reads_docstrings(name);
     }
@@ -512,7 +529,7 @@ impl Reaching {
                 }
                 let outer = self.in_annotation;
                 self.in_annotation |= evaluates_text(call);
-                let (looked_up, asked) = (self.found.looks_up, self.found.asks_by_name);
+                let (ways, asked) = (self.found.ways, self.found.asks_by_name);
                 match names_of_parameters(call) {
                     Some(signature) => self.names_of_parameters(signature),
                     None if self.lists_holder(call) => {
@@ -529,7 +546,7 @@ impl Reaching {
                     },
                 }
                 if self.is_spelled(call) {
-                    self.found.looks_up = looked_up;
+                    self.found.ways = ways;
                     self.found.asks_by_name = asked;
                 }
                 self.call_arguments(call);
@@ -537,10 +554,10 @@ impl Reaching {
             }
             Expr::Subscript(subscript) if self.look_up_own(subscript) => {}
             Expr::Subscript(subscript) => {
-                let looked_up = self.found.looks_up;
+                let ways = self.found.ways;
                 self.visit_expr(&subscript.value);
                 if subscript.slice.is_string_literal_expr() && is_dict(&subscript.value) {
-                    self.found.looks_up = looked_up;
+                    self.found.ways = ways;
                 }
                 self.visit_expr(&subscript.slice);
             }

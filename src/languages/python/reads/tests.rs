@@ -97,10 +97,12 @@ fn code_that_runs_reads_itself_and_its_class() {
 #[test]
 fn what_code_does_with_names_that_it_does_not_spell_is_told_apart() {
     assert!(reads("def f(x): return map(eval, x)\n").anything);
-    let found = reads("def f(x): return vars(x)\n");
+    let found = reads("def f(x): return map(getattr, x)\n");
     assert!(found.members && !found.anything);
     // The collector tells these.
     assert!(!reads("def f(x, y): return getattr(x, y)\n").members);
+    let found = reads("def f(x): return vars(x)\n");
+    assert!(found.lists_members && !found.members && !found.anything);
     let found = reads("def f(x): return x.__annotations__\n");
     assert!(found.annotations && !found.docstrings);
     let found = reads("def f(x): return x.signature()\n");
