@@ -11,6 +11,12 @@ fn bound_to_attributes() -> Case {
     let text = r#"
 -- hub.py --
 import core
+
+NAMED = {}
+
+
+def named(key):
+    return NAMED.get(key)
 -- binding.py --
 import runpy
 

@@ -220,6 +220,10 @@ class Keys:
         if one is not None:
             self._by_identity[id(one.held)].remove(one)
 
+    def holders(self):
+        """What of the agent's refers to the names of modules."""
+        return list(self._watched.values())
+
     # -- values ---------------------------------------------------------------
 
     def roots(self, modules, label, asked=None):

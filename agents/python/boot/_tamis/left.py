@@ -113,6 +113,10 @@ class Left:
             # So a plan tells who needs it.
             self.agent.note("reached", "", "?" + self._name_of(scope), scope)
 
+    def holders(self):
+        """What of the agent's refers to modules."""
+        return [] if self._cells is None else self._cells.holders()
+
     @guard
     def begin(self, tests):
         """All `tests` are found. What changed until now is in the values of the import phase."""
@@ -279,6 +283,9 @@ class Cells:
         self._always = {(path, "", _BELOW) for path in self._roots}
         self._always.update((holder, "", "") for holder in _OF_ALL)
         self._asked = self._always.union(self._by_place(often))
+
+    def holders(self):
+        return [self._roots, self._there]
 
     def value(self, cell):
         """A text; `None` if the cell has none, or it cannot be told."""

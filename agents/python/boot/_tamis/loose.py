@@ -69,7 +69,9 @@ def _is_conftest(module):
 
 def _of_agent(agent):
     values, state = agent.values, agent.state
-    held = [values.modules, state.modules, state._objects]
+    held = [values.modules, state.modules, state._objects, *agent.keys.holders()]
+    if agent.left is not None:
+        held += agent.left.holders()
     return {id(one) for one in held}
 
 
