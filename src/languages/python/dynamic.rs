@@ -214,11 +214,15 @@ impl Generated<'_> {
             || matches!(name, "__dict__" | "modules" | "import_module")
     }
 
+    /// Whether it gets all members of something, of which the collector tells if it is a class.
+    pub(super) fn lists_members(self) -> bool {
+        self.by == Spelling::Told && lists_members(self.name)
+    }
+
     pub(super) fn looks_up(self) -> bool {
         let asks = ASK.contains(&self.name);
         let is_builtin = asks || matches!(self.name, "vars" | "dir");
-        let lists = lists_members(self.name) && self.by != Spelling::Told;
-        let does = asks || looks_up(self.name) || lists;
+        let does = asks || looks_up(self.name) || lists_members(self.name);
         does && self.is_got() && (self.is_loaded() || !is_builtin)
     }
 }

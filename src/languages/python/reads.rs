@@ -152,7 +152,9 @@ impl<'a> Reading<'a> {
         reads.anything |= self.lacks_some;
         if spelled.is_got() {
             reads.anything |= spelled.is_wide() || dynamic::ASK_FOR_ANYTHING.contains(&name);
-            reads.members |= spelled.looks_up() || dynamic::LIST_MEMBERS.contains(&name);
+            reads.lists_members |= spelled.lists_members();
+            reads.members |= spelled.looks_up() && !spelled.lists_members();
+            reads.members |= dynamic::LIST_MEMBERS.contains(&name);
             reads.annotations |= dynamic::ANNOTATIONS.contains(&name);
             reads.docstrings |= dynamic::reads_docstrings(name);
             reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);

@@ -86,7 +86,8 @@ impl Handing {
                 passed: set(&mut read.holds.iter()),
                 whole: set(&mut is_whole.then_some(&unit.path).into_iter()),
                 by_globals: set(&mut read.globals.iter()),
-                looks: read.members,
+                // Those of a module nobody tells.
+                looks: read.members || read.lists_members,
                 asks_runner,
             })
         };
