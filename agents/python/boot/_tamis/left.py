@@ -265,6 +265,8 @@ class Cells:
         self._classes = {path: set() for path in self._roots}
         # Label -> path.
         self._paths = {self.agent.relative(path): path for path in self._roots}
+        # Label -> key -> its place and name, or `None`: most are taken again and again.
+        self._located = {}
         self._seen = 0
         # Names of the project's modules that tests imported.
         self.late = set()
@@ -277,11 +279,14 @@ class Cells:
         often = _unwatched(taken)
         for path, holder in map(self._holder, taken):
             self._classes.setdefault(path, set()).add(holder)
+        self._located.clear()
         # Place -> name -> value.
         self._values = self._by_place(taken)
         # The places that are always taken, and those that the next taking takes.
         self._always = {(path, "", _BELOW) for path in self._roots}
         self._always.update((holder, "", "") for holder in _OF_ALL)
+        # What was asked for last, and the same by path and holder.
+        self._grouped = frozenset(), {}
         self._asked = self._always.union(self._by_place(often))
 
     def holders(self):
@@ -349,11 +354,13 @@ class Cells:
 
     def _some(self):
         """Those of the places that are asked for; `None` if a class is not there any more."""
-        keys = {}
-        for path, holder, key in sorted(self._asked):
-            keys.setdefault((path, holder), []).append(key)
+        if self._grouped[0] != self._asked:
+            keys = {}
+            for path, holder, key in sorted(self._asked):
+                keys.setdefault((path, holder), []).append(key)
+            self._grouped = self._asked, keys
         roots = []
-        for (path, holder), those in keys.items():
+        for (path, holder), those in self._grouped[1].items():
             found = self._there.get(path)
             if found is None:
                 continue
@@ -381,15 +388,26 @@ class Cells:
     def _by_place(self, taken):
         found = {}
         for label, cells in taken.items():
-            path, holder = self._holder(label)
-            holder = holder and holder + "."
+            located = self._located.setdefault(label, {})
             for key, value in cells.items():
-                if isinstance(key, str) and key.endswith(".pytestmark"):
-                    # They tell how a test runs, and no other test meets them.
-                    continue
-                name = holder + (key.hex() if isinstance(key, bytes) else key or "")
-                found.setdefault(self._place(path, name), {})[name] = value
+                try:
+                    at = located[key]
+                except KeyError:
+                    at = located[key] = self._locate(label, key)
+                if at is not None:
+                    place, name = at
+                    found.setdefault(place, {})[name] = value
         return found
+
+    def _locate(self, label, key):
+        """The place and the name of a cell; `None` if it is none of those that tests leave."""
+        if isinstance(key, str) and key.endswith(".pytestmark"):
+            # They tell how a test runs, and no other test meets them.
+            return None
+        path, holder = self._holder(label)
+        holder = holder and holder + "."
+        name = holder + (key.hex() if isinstance(key, bytes) else key or "")
+        return self._place(path, name), name
 
     def _holder(self, label):
         """The path and the class that have a label."""

@@ -14,6 +14,11 @@ const OBJECT_MEMBER: i32 = 16;
 /// `ob_size` of a list, and `used` of a set: the number of items.
 pub const LIST_SIZE: isize = 16;
 pub const SET_USED: isize = 24;
+/// `PyDictObject.ma_keys`, and `ma_values`: null if the dict has its values for itself.
+pub const DICT_KEYS: isize = 32;
+pub const DICT_VALUES: isize = 40;
+/// `PyCellObject.ob_ref`.
+pub const CELL: isize = 16;
 /// `_abc_data._abc_registry`: a set of weak references, or null.
 pub const REGISTERED: isize = 16;
 /// Set in a word that is no address, whatever else it says.
@@ -114,7 +119,7 @@ pub unsafe fn read(object: Ref, reader: &Reader, inline: Inline, out: &mut impl 
         Reader::Set => read_set(object, out),
         Reader::Deque => read_deque(object, out),
         Reader::Bytes => out.put(bytes_hash(object)),
-        Reader::Cell => out.put(word(object, 16)),
+        Reader::Cell => out.put(word(object, CELL)),
         Reader::Attributes => {
             out.put((*object).kind as usize);
             read_attributes(object, inline, out);
@@ -170,12 +175,11 @@ pub fn words_of_function(layout: FunctionLayout) -> [isize; 5] {
 /// Where it has defaults of keywords, attributes and annotations: dicts, null, or a tuple of
 /// annotations that nobody has asked for.
 pub unsafe fn dicts_of_function(function: Ref, layout: FunctionLayout) -> [Ref; 3] {
-    let dict = _PyObject_GetDictPtr(function);
-    let attributes = if dict.is_null() { dict.cast() } else { *dict };
     let [keywords, annotations] = [layout.keyword_defaults, layout.annotations];
+    let attributes = type_object::dictoffset((*function).kind);
     [
         word(function, keywords) as Ref,
-        attributes,
+        word(function, attributes) as Ref,
         word(function, annotations) as Ref,
     ]
 }
@@ -205,13 +209,15 @@ pub unsafe fn list_items<'a>(list: Ref) -> &'a [usize] {
 /// `PySetObject`: a table of (key, hash). A free entry has no key, a deleted one has the hash
 /// -1, which no object has.
 unsafe fn read_set(set: Ref, out: &mut impl Sink) {
-    let (mask, table) = (word(set, 32), word(set, 40) as *const [usize; 2]);
-    for at in 0..=mask {
-        let [key, hash] = *table.add(at);
-        if key != 0 && hash != usize::MAX {
-            out.put(key);
+    for [key, hash] in set_table(set) {
+        if *key != 0 && *hash != usize::MAX {
+            out.put(*key);
         }
     }
+}
+
+pub unsafe fn set_table<'a>(set: Ref) -> &'a [[usize; 2]] {
+    std::slice::from_raw_parts(word(set, 40) as *const [usize; 2], word(set, 32) + 1)
 }
 
 /// `dequeobject`: a chain of blocks (left link, items, right link).
@@ -302,9 +308,26 @@ unsafe fn before_values(values: *const usize) -> Attributes {
     }
 }
 
-/// 3.13: capacity, count, embedded, valid; values; order.
+/// Whether a dict has its values where an instance has them, and they can be read there.
+pub unsafe fn is_shared(dict: Ref, inline: Inline) -> bool {
+    inline == Inline::Inside && word(dict, DICT_VALUES) != 0
+}
+
+pub unsafe fn has_shared_values(dict: Ref) -> bool {
+    matches!(shared_values(dict), Attributes::Values { .. })
+}
+
+/// The values of a dict that shares them.
+pub unsafe fn shared_values(dict: Ref) -> Attributes {
+    values_of(word(dict, DICT_VALUES) as *const u8)
+}
+
 unsafe fn inside_values(object: Ref) -> Attributes {
-    let head = object.cast::<u8>().add(16);
+    values_of(object.cast::<u8>().add(16))
+}
+
+/// 3.13: capacity, count, embedded, valid; values; order.
+unsafe fn values_of(head: *const u8) -> Attributes {
     let (capacity, count, valid) = (*head, *head.add(1), *head.add(3));
     let values = head.add(8).cast::<usize>();
     if valid == 0 {

@@ -9,16 +9,28 @@ use crate::ffi::*;
 use crate::guards::*;
 use crate::watch::{DICT_VERSION, Part};
 
-/// A part in the order of looks.
+/// A part in the order of looks. There can be many: so it is small.
 #[derive(Clone, Copy)]
-pub struct Turn {
-    pub part: usize,
+struct Turn {
     object: Ref,
     /// The guard of the object.
     alive: usize,
-    look: Look,
     /// What the look saw at the last comparison.
     sign: usize,
+    part: u32,
+    /// Its weak guards among those of all turns: the first, and how many.
+    guard: u32,
+    guards: u8,
+    look: Look,
+}
+
+/// The parts that each check looks at, by address: what lies side by side is read at once.
+pub struct Turns {
+    all: Vec<Turn>,
+    /// The weak guards of what is held by these parts, each with the held object.
+    guards: Vec<(usize, usize)>,
+    /// How many were made since the last sorting.
+    loose: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -27,14 +39,29 @@ enum Look {
     Whole,
     /// Who watches the dict tells of changes.
     Told,
-    /// A word that cannot stay the same if the content changes: the version of a dict, the size
-    /// of an empty list. Valid as long as the object.
-    Word(*const usize),
+    /// A word at this offset that cannot stay the same if the content changes: the size of an
+    /// empty list.
+    Word(u16),
+    /// The version of a dict.
+    Version,
     /// What a function refers to. Who watches its dicts tells of changes in these.
     Function,
     /// The values of attributes in an instance, or the version of the dict that has them.
     Attributes,
+    /// Adjacent members of an instance: the offset of the first, and how many.
+    Slots(u16, u16),
+    /// The items of a short list.
+    List,
+    /// The table of a small set.
+    Set,
+    Cell,
 }
+
+/// More words than this are compared as they are: then the processor reads ahead by itself.
+const MOST_WORDS: usize = 64;
+/// With more weak guards, a part is compared as a whole.
+const MOST_GUARDS: usize = 16;
+const _: () = assert!(size_of::<Turn>() == 40);
 
 /// What all looks of one check need.
 #[derive(Clone, Copy)]
@@ -52,31 +79,131 @@ impl Looking {
     }
 }
 
+impl Turns {
+    pub const fn new() -> Turns {
+        Turns {
+            all: Vec::new(),
+            guards: Vec::new(),
+            loose: 0,
+        }
+    }
+
+    /// Adds a part the content of which is known. `is_told`: if its dicts change, its mark is set.
+    pub unsafe fn add(&mut self, part: &Part, at: usize, is_told: bool, looking: Looking) {
+        let turn = self.turn_of(part, at, is_told, looking);
+        self.all.push(turn);
+    }
+
+    pub fn clear(&mut self) {
+        *self = Turns::new();
+    }
+
+    unsafe fn turn_of(&mut self, part: &Part, at: usize, is_told: bool, looking: Looking) -> Turn {
+        let mut turn = Turn::of(part, at, is_told, looking);
+        if part.weak && turn.look.is_of_words() {
+            let held = part.words.iter().zip(&part.guards);
+            let held = held.filter(|(_, guard)| **guard > STRONG);
+            let first = self.guards.len();
+            self.guards
+                .extend(held.map(|(word, guard)| (*word, *guard)));
+            turn.guard = first as u32;
+            turn.guards = (self.guards.len() - first) as u8;
+        }
+        self.loose += 1;
+        turn
+    }
+
+    /// Looks at each part. `whole` does so in full where the quick look may have missed something
+    /// or `dirty` says so, and tells whether the part is still watched.
+    pub unsafe fn look(
+        &mut self,
+        looking: Looking,
+        mut dirty: impl FnMut(usize) -> bool,
+        mut ahead: impl FnMut(usize, bool),
+        mut whole: impl FnMut(usize) -> Option<(*const Part, bool)>,
+    ) {
+        let mut kept = 0;
+        for now in 0..self.all.len() {
+            let turn = self.all[now];
+            // The test has replaced the content of the processor's caches. Most of the time of a
+            // check is waiting for memory.
+            for (distance, follow) in [(16, false), (8, true)] {
+                match self.all.get(now + distance) {
+                    Some(next) if !next.is_whole() => next.prefetch(),
+                    Some(next) => ahead(next.part as usize, follow),
+                    None => {}
+                }
+            }
+            let at = turn.part as usize;
+            if dirty(at) || !turn.is_same(looking, &self.guards) {
+                let Some((part, is_told)) = whole(at) else {
+                    continue;
+                };
+                self.all[kept] = self.turn_of(&*part, at, is_told, looking);
+            } else if kept != now {
+                self.all[kept] = turn;
+            }
+            kept += 1;
+        }
+        self.all.truncate(kept);
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        if self.loose <= self.all.len() / 8 + 8 {
+            return;
+        }
+        self.all.sort_unstable_by_key(|turn| turn.object as usize);
+        let mut guards = Vec::new();
+        for turn in &mut self.all {
+            let own = turn.own(&self.guards);
+            turn.guard = guards.len() as u32;
+            guards.extend_from_slice(own);
+        }
+        self.guards = guards;
+        self.loose = 0;
+    }
+}
+
+impl Look {
+    /// Whether it reads which objects are held, and so needs their guards.
+    fn is_of_words(self) -> bool {
+        matches!(
+            self,
+            Look::Attributes | Look::Slots(..) | Look::List | Look::Set | Look::Cell
+        )
+    }
+}
+
 impl Turn {
-    /// The turn of a part the content of which is known. `is_told`: if its dicts change, its mark is
-    /// set.
-    pub unsafe fn of(part: &Part, at: usize, is_told: bool, looking: Looking) -> Turn {
+    /// Without its guards.
+    unsafe fn of(part: &Part, at: usize, is_told: bool, looking: Looking) -> Turn {
         let mut turn = Turn {
-            part: at,
             object: part.object,
             alive: part.alive,
-            look: Look::Whole,
             sign: 0,
+            part: at as u32,
+            guard: 0,
+            guards: 0,
+            look: Look::Whole,
         };
         // Dicts that nobody watches have versions.
         let are_dicts_known = is_told || looking.abilities.versions;
         let is_hashed = part.words.first() == Some(&HASHED);
+        let weak = || part.guards.iter().filter(|guard| **guard > STRONG);
+        let has_few_guards = !part.weak || weak().count() <= MOST_GUARDS;
         turn.look = match &part.reader {
             // The memory of other objects may be gone.
             Reader::Dict(dict) if looking.abilities.versions && part.alive == STRONG => {
-                turn.word(*dict, DICT_VERSION)
+                turn.object = *dict;
+                Look::Version
             }
             Reader::Dict(_) if is_told && !looking.abilities.versions => Look::Told,
             Reader::List if part.words.is_empty() && part.alive == STRONG => {
-                turn.word(part.object, content::LIST_SIZE)
+                Look::Word(content::LIST_SIZE as u16)
             }
             Reader::Set if part.words.is_empty() && part.alive == STRONG => {
-                turn.word(part.object, content::SET_USED)
+                Look::Word(content::SET_USED as u16)
             }
             // Another object at the same address could take the place of one that died: what is
             // held by a dict does not die unseen.
@@ -90,90 +217,159 @@ impl Turn {
             }
             Reader::Attributes if !is_hashed => {
                 match content::attributes(part.object, looking.abilities.inline) {
-                    Attributes::Dict(_) if looking.abilities.versions => Look::Attributes,
-                    Attributes::None | Attributes::Values { .. } if !part.weak => Look::Attributes,
+                    Attributes::Dict(dict) => {
+                        let is_known = match content::is_shared(dict, looking.abilities.inline) {
+                            true => has_few_guards && content::has_shared_values(dict),
+                            false => are_dicts_known,
+                        };
+                        match is_known {
+                            true => Look::Attributes,
+                            false => Look::Whole,
+                        }
+                    }
+                    _ if has_few_guards => Look::Attributes,
                     _ => Look::Whole,
                 }
             }
+            Reader::Registry
+                if part.alive == STRONG && word(part.object, content::REGISTERED) == 0 =>
+            {
+                Look::Word(content::REGISTERED as u16)
+            }
+            _ if is_hashed || !has_few_guards || part.words.len() > MOST_WORDS => Look::Whole,
+            Reader::Slots(offsets) => slots(offsets),
+            Reader::List => Look::List,
+            Reader::Set if content::set_table(part.object).len() <= MOST_WORDS => Look::Set,
+            Reader::Cell => Look::Cell,
             _ => Look::Whole,
         };
         turn.sign = turn.look(looking);
         turn
     }
 
-    unsafe fn word(&self, object: Ref, offset: isize) -> Look {
-        Look::Word(object.byte_offset(offset).cast_const().cast())
+    /// Its weak guards among those of all turns.
+    fn own<'a>(&self, guards: &'a [(usize, usize)]) -> &'a [(usize, usize)] {
+        let first = self.guard as usize;
+        guards
+            .get(first..first + usize::from(self.guards))
+            .unwrap_or_default()
     }
 
     /// Whether nothing can have changed. The mark of the part tells of its dicts.
-    pub unsafe fn is_same(&self, looking: Looking) -> bool {
+    unsafe fn is_same(&self, looking: Looking, guards: &[(usize, usize)]) -> bool {
         match self.look {
             Look::Whole => false,
             _ if is_dead(self.object as usize, self.alive) => false,
-            _ => self.look(looking) == self.sign,
+            _ if self.look(looking) != self.sign => false,
+            _ => {
+                let own = self.own(guards).iter().copied();
+                own.into_iter().all(|(held, guard)| !is_dead(held, guard))
+            }
         }
     }
 
     unsafe fn look(&self, looking: Looking) -> usize {
         let mut mixed = Mixed::default();
         match (self.look, looking.function) {
-            (Look::Word(at), _) => return *at,
+            (Look::Word(offset), _) => return word(self.object, offset as isize),
+            (Look::Version, _) => return word(self.object, DICT_VERSION),
             (Look::Function, Some(layout)) => {
                 for offset in content::words_of_function(layout) {
                     mixed.word(word(self.object, offset));
                 }
                 for dict in content::dicts_of_function(self.object, layout) {
                     mixed.word(dict as usize);
-                    if !dict.is_null() && content::is_dict(dict) {
+                    if looking.abilities.versions && !dict.is_null() && content::is_dict(dict) {
                         mixed.version(dict, looking.abilities);
                     }
                 }
             }
             (Look::Attributes, _) => {
+                let inline = looking.abilities.inline;
                 mixed.word((*self.object).kind as usize);
-                match content::attributes(self.object, looking.abilities.inline) {
+                match content::attributes(self.object, inline) {
                     Attributes::None => {}
                     Attributes::Dict(dict) => {
                         mixed.word(dict as usize);
                         mixed.version(dict, looking.abilities);
-                    }
-                    Attributes::Values {
-                        values,
-                        count,
-                        order,
-                        step,
-                    } => {
-                        for n in 0..count {
-                            let at = usize::from(*order.offset(step * n as isize));
-                            mixed.word(at);
-                            mixed.word(*values.add(at));
+                        if content::is_shared(dict, inline) {
+                            mixed.word(word(dict, content::DICT_KEYS));
+                            mixed.values(content::shared_values(dict));
                         }
                     }
+                    values @ Attributes::Values { .. } => mixed.values(values),
                 }
             }
+            (Look::Slots(first, count), _) => {
+                mixed.word((*self.object).kind as usize);
+                for n in 0..count {
+                    mixed.word(word(self.object, first as isize + 8 * n as isize));
+                }
+            }
+            (Look::List, _) => {
+                let items = content::list_items(self.object);
+                mixed.word(items.len());
+                // What was added is seen in the comparison.
+                for item in items.iter().take(MOST_WORDS) {
+                    mixed.word(*item);
+                }
+            }
+            (Look::Set, _) => {
+                let table = content::set_table(self.object);
+                mixed.word(table.len());
+                for [key, hash] in table.iter().take(MOST_WORDS) {
+                    mixed.word(*key);
+                    mixed.word(usize::from(*hash == usize::MAX));
+                }
+            }
+            (Look::Cell, _) => mixed.word(word(self.object, content::CELL)),
             (Look::Function | Look::Told | Look::Whole, _) => {}
         }
         mixed.0
     }
 
     /// Prefetches what the next look reads.
-    pub fn prefetch(&self) {
+    fn prefetch(&self) {
         if self.alive > STRONG {
             prefetch(self.alive);
         }
         match self.look {
-            Look::Word(at) => prefetch(at as usize),
             Look::Function => {
                 prefetch(self.object as usize);
                 prefetch(self.object as usize + 64);
+                prefetch(self.object as usize + 128);
             }
-            Look::Attributes => prefetch(self.object as usize),
+            Look::Slots(first, count) => {
+                let end = usize::from(first) + 8 * usize::from(count);
+                for line in (0..end).step_by(64) {
+                    prefetch(self.object as usize + line);
+                }
+            }
+            Look::Word(_)
+            | Look::Version
+            | Look::Attributes
+            | Look::List
+            | Look::Set
+            | Look::Cell => {
+                prefetch(self.object as usize);
+            }
             Look::Told | Look::Whole => {}
         }
     }
 
-    pub fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         matches!(self.look, Look::Whole)
+    }
+}
+
+/// How to look at members at these offsets.
+fn slots(offsets: &[isize]) -> Look {
+    let is_row = offsets.windows(2).all(|pair| pair[1] == pair[0] + 8);
+    match offsets.first() {
+        Some(first) if is_row && *first > 0 && *first < isize::from(i16::MAX) => {
+            Look::Slots(*first as u16, offsets.len() as u16)
+        }
+        _ => Look::Whole,
     }
 }
 
@@ -186,6 +382,23 @@ impl Mixed {
         // The golden ratio in 64 bits, as in the hash of rustc.
         const FACTOR: usize = 0x9E37_79B9_7F4A_7C15;
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(FACTOR);
+    }
+
+    unsafe fn values(&mut self, attributes: Attributes) {
+        if let Attributes::Values {
+            values,
+            count,
+            order,
+            step,
+        } = attributes
+        {
+            self.word(count);
+            for n in 0..count {
+                let at = usize::from(*order.offset(step * n as isize));
+                self.word(at);
+                self.word(*values.add(at));
+            }
+        }
     }
 
     unsafe fn version(&mut self, dict: Ref, abilities: Abilities) {

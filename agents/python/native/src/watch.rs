@@ -9,14 +9,12 @@ use crate::abilities::{Abilities, abilities, readers_of};
 use crate::content::{self, Attributes, Comparison, Inline, Reader};
 use crate::ffi::*;
 use crate::guards::*;
-use crate::signs::{Looking, Turn, prefetch};
+use crate::signs::{Looking, Turns, prefetch};
 
 /// A part with more words is compared by hash and without guards.
 const MOST_WORDS: usize = 2 * 65_536;
 /// `PyDictObject.ma_version_tag`, up to 3.12: a new number after each change.
 pub const DICT_VERSION: isize = 24;
-/// `PyDictObject.ma_values`: null if the dict has its values for itself.
-const DICT_VALUES: isize = 40;
 /// One part of a watched object. Most objects have one.
 pub struct Part {
     owner: u32,
@@ -51,7 +49,7 @@ struct Entry {
 struct State {
     parts: Vec<Part>,
     /// The parts of living objects that are looked at in each check.
-    turns: Vec<Turn>,
+    turns: Turns,
     /// For each part, whether it may have changed. Always true unless dict watchers (3.13 and
     /// later) would tell, or versions of dicts.
     dirty: Vec<bool>,
@@ -68,7 +66,7 @@ struct State {
 
 static STATE: Global<State> = Global::new(State {
     parts: Vec::new(),
-    turns: Vec::new(),
+    turns: Turns::new(),
     dirty: Vec::new(),
     told: Vec::new(),
     entries: Vec::new(),
@@ -132,8 +130,8 @@ pub unsafe fn add(object: Ref, weak: bool) -> Option<u32> {
             // With versions, a look tells.
             part.is_only_told &= abilities.watcher.is_some();
             if !part.is_only_told {
-                let turn = Turn::of(part, at, is_told, Looking::new(abilities));
-                STATE.get().turns.push(turn);
+                let turns = &mut STATE.get().turns;
+                turns.add(part, at, is_told, Looking::new(abilities));
             }
         }
     }
@@ -177,7 +175,7 @@ pub unsafe fn changed() -> Vec<u32> {
     }
     let mut changed: Vec<u32> = Vec::new();
     // Only `add` grows the parts, and it refuses while this runs.
-    let mut turns = std::mem::take(&mut STATE.get().turns);
+    let mut turns = std::mem::replace(&mut STATE.get().turns, Turns::new());
     look_at(&mut turns, abilities, &mut changed, &mut garbage);
     STATE.get().turns = turns;
     for at in std::mem::take(&mut STATE.get().told) {
@@ -196,50 +194,32 @@ pub unsafe fn changed() -> Vec<u32> {
 
 /// Adds the owners of changed parts, and drops those of dead objects from the list.
 unsafe fn look_at(
-    turns: &mut Vec<Turn>,
+    turns: &mut Turns,
     abilities: Abilities,
     changed: &mut Vec<u32>,
     garbage: &mut Garbage,
 ) {
-    let looking = Looking::new(abilities);
-    let mut kept = 0;
-    for now in 0..turns.len() {
-        let turn = turns[now];
-        let at = turn.part;
-        // The test has replaced the content of the processor's caches. Most of the time of a
-        // check is waiting for memory.
-        for (ahead, follow) in [(16, false), (8, true)] {
-            match turns.get(now + ahead) {
-                Some(next) if !next.is_whole() => next.prefetch(),
-                Some(next) => {
-                    if let Some(part) = STATE.get().parts.get(next.part) {
-                        part.prefetch(follow);
-                    }
-                }
-                None => {}
+    let is_dirty = |at: usize| STATE.get().dirty.get(at) != Some(&false);
+    let ahead = |at: usize, follow: bool| {
+        if let Some(part) = STATE.get().parts.get(at) {
+            // SAFETY: a prefetch of a part that is watched.
+            unsafe { part.prefetch(follow) };
+        }
+    };
+    turns.look(Looking::new(abilities), is_dirty, ahead, |at| {
+        let part = STATE.get().parts.get_mut(at)?;
+        // SAFETY: it reads the part only while its object lives.
+        unsafe {
+            if is_dead(part.object as usize, part.alive) {
+                part.release(garbage);
+                return None;
+            }
+            if part.is_changed(at, abilities) {
+                part.report(at, abilities, changed, garbage);
             }
         }
-        let is_dirty = STATE.get().dirty.get(at) != Some(&false);
-        if !is_dirty && turn.is_same(looking) {
-            turns[kept] = turn;
-            kept += 1;
-            continue;
-        }
-        let Some(part) = STATE.get().parts.get_mut(at) else {
-            continue;
-        };
-        if is_dead(part.object as usize, part.alive) {
-            part.release(garbage);
-            continue;
-        }
-        if part.is_changed(at, abilities) {
-            part.report(at, abilities, changed, garbage);
-        }
-        let is_told = STATE.get().dirty.get(at) == Some(&false);
-        turns[kept] = Turn::of(part, at, is_told, looking);
-        kept += 1;
-    }
-    turns.truncate(kept);
+        Some((&raw const *part, !is_dirty(at)))
+    });
 }
 
 unsafe fn entry<'a>(index: u32) -> Option<&'a mut Entry> {
@@ -500,6 +480,11 @@ impl Part {
                 let is_dict = |held: &Ref| unsafe { !held.is_null() && content::is_dict(*held) };
                 held.filter(is_dict).collect()
             }
+            Reader::Attributes => match content::attributes(self.object, abilities.inline) {
+                // Each look reads what a dict shares with the instance.
+                Attributes::Dict(dict) if !content::is_shared(dict, abilities.inline) => vec![dict],
+                _ => Vec::new(),
+            },
             _ => Vec::new(),
         };
         let mut dicts = dicts.into_iter();
@@ -515,7 +500,7 @@ unsafe fn watch(dict: Ref, at: usize, abilities: Abilities) -> bool {
     let Some(id) = abilities.watcher else {
         return false;
     };
-    if word(dict, DICT_VALUES) != 0 {
+    if word(dict, content::DICT_VALUES) != 0 {
         // It shares them with an instance, and nobody is told of what changes by way of that.
         return false;
     }

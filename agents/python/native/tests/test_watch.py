@@ -75,14 +75,23 @@ def subjects():
     lender.x = shared.x = 1
     borrower.__dict__ = vars(lender)
     ordered.__kwdefaults__ = collections.OrderedDict(k=1)
+    lent = []
+    for _ in range(5):
+        lent.append(Plain())
+        lent[-1].x, lent[-1].y = 1, 2
+        vars(lent[-1])
     return {
         "dict": ({}, lambda o: o.update(k=object())),
         "defaultdict": (collections.defaultdict(list), lambda o: o["k"]),
         "ordered": (collections.OrderedDict(), lambda o: o.update(k=2)),
         "counter": (count, lambda o: o.update("a")),
         "list": ([1, 2], lambda o: o.append(3)),
+        "item in a list": ([1, 2, 3], lambda o: o.__setitem__(1, object())),
+        "item in a long list": (list(range(200)), lambda o: o.__setitem__(199, object())),
         "list subclass": (Numbers([1]), lambda o: o.append(3)),
         "set": ({1, 2}, lambda o: o.add(object())),
+        "another member of a set": ({1, 2}, lambda o: o.discard(1) or o.add(object())),
+        "member of a large set": (set(range(200)), lambda o: o.discard(7) or o.add(object())),
         "deque": (collections.deque("ab" * 100, maxlen=150), lambda o: o.append(object())),
         "bytearray": (bytearray(b"ab"), lambda o: o.__setitem__(0, 1)),
         "module": (module, lambda o: setattr(o, "x", object())),
@@ -91,6 +100,11 @@ def subjects():
         "instance gains": (Plain(), lambda o: setattr(o, "new", object())),
         "instance loses": (big, lambda o: delattr(o, "a3")),
         "materialised": (plain, lambda o: setattr(o, "x", object())),
+        "beside its dict": (lent[0], lambda o: setattr(o, "y", object())),
+        "by way of its dict": (lent[1], lambda o: vars(o).update(y=object())),
+        "gone beside its dict": (lent[2], lambda o: delattr(o, "y")),
+        "new key of its dict": (lent[3], lambda o: vars(o).update({1: 2})),
+        "another dict": (lent[4], lambda o: setattr(o, "__dict__", {"x": 1, "y": object()})),
         "slots": (Slotted(), lambda o: setattr(o, "b", object())),
         "slots below": (both, lambda o: setattr(o, "a", object())),
         "attributes beside": (both, lambda o: setattr(o, "c", object())),
@@ -152,14 +166,30 @@ def test_set_and_restored_is_no_change(native):
         assert native.watch_changed() == []
 
 
+def identified(value):
+    """The value, or what can be in a set in its place."""
+    return value if type(value).__hash__ else (lambda: value)
+
+
 def test_another_object_at_the_same_address_is_a_change(native):
     for make in (Plain, Slotted, dict, list, lambda: tuple([object()]), lambda: random.random(), lambda: (lambda: 1)):
-        for container in ({}, [], types.ModuleType("m"), Plain()):
+        beside = Plain()
+        beside.k = None
+        vars(beside)
+        cell = (lambda: beside).__closure__[0]
+        for container in ({}, [], types.ModuleType("m"), Plain(), Slotted(), set(), cell, beside):
             def put(value):
                 if isinstance(container, dict):
                     container["k"] = value
                 elif isinstance(container, list):
                     container[:] = [value]
+                elif isinstance(container, set):
+                    container.clear()
+                    container.add(identified(value))
+                elif isinstance(container, types.CellType):
+                    container.cell_contents = value
+                elif isinstance(container, Slotted):
+                    container.a = value
                 else:
                     container.k = value
             put(make())
@@ -265,18 +295,18 @@ def shallow(thing):
         return [id(item) for item in thing]
     if isinstance(thing, set):
         return sorted(id(item) for item in thing)
-    return [(key, id(value)) for key, value in vars(thing).items()] if MATERIALISE else [
-        (name, id(getattr(thing, name))) for name in "abc" if hasattr(thing, name)]
-
-
-MATERIALISE = False
+    return [(name, id(getattr(thing, name))) for name in "abc" if hasattr(thing, name)]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_changes_against_a_full_comparison(native, seed):
     rng = random.Random(seed)
     values = [object() for _ in range(4)]
-    things = [make() for make in (dict, list, set, collections.deque, Plain, types.SimpleNamespace) for _ in range(5)]
+    makers = dict, list, set, collections.deque, Slotted, Plain, Plain, types.SimpleNamespace
+    things = [make() for make in makers for _ in range(5)]
+    for thing in things[30:35]:
+        thing.a = thing.b = None
+        vars(thing)
     for thing in things:
         native.watch_add(thing)
     known = [shallow(thing) for thing in things]
@@ -286,9 +316,14 @@ def test_random_changes_against_a_full_comparison(native, seed):
             if isinstance(thing, dict):
                 thing.pop(name, None) if rng.random() < .4 else thing.update({name: value})
             elif isinstance(thing, (list, collections.deque)):
-                thing.pop() if thing and rng.random() < .5 else thing.append(value)
+                if thing and rng.random() < .3:
+                    thing[rng.randrange(len(thing))] = value
+                else:
+                    thing.pop() if thing and rng.random() < .5 else thing.append(value)
             elif isinstance(thing, set):
                 thing.discard(value) if rng.random() < .5 else thing.add(value)
+            elif isinstance(thing, Slotted):
+                setattr(thing, rng.choice("ab"), value)
             elif rng.random() < .4:
                 thing.__dict__.pop(name, None) if rng.random() < .1 else hasattr(thing, name) and delattr(thing, name)
             else:

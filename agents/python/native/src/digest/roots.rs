@@ -1,6 +1,7 @@
 //! What the agent asks about, and the cells that this has.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::classes::{bound, dict_of, entries, find, is_class, is_module, is_text, module_name};
 use super::functions::{behind, is_annotated, made_doc};
@@ -24,8 +25,8 @@ const REGISTERED: &[u8] = b"_abc_impl";
 pub struct Root {
     label: Vec<u8>,
     object: Ref,
-    /// Only these keys.
-    keys: Option<Vec<Vec<u8>>>,
+    /// Only these keys: there can be thousands.
+    keys: Option<HashSet<Vec<u8>>>,
     /// It is a library's.
     library: Option<Library>,
 }
@@ -44,9 +45,7 @@ impl Root {
     }
 
     fn takes(&self, key: &[u8]) -> bool {
-        self.keys
-            .as_ref()
-            .is_none_or(|keys| keys.iter().any(|one| one == key))
+        self.keys.as_ref().is_none_or(|keys| keys.contains(key))
     }
 
     /// An inner class. `name` is its qualified name. If it is not whole, its subclasses.
@@ -54,7 +53,7 @@ impl Root {
         Root {
             label: [module, b":", name].concat(),
             object: class,
-            keys: (!is_whole).then(|| vec![BELOW.to_vec()]),
+            keys: (!is_whole).then(|| HashSet::from([BELOW.to_vec()])),
             library: None,
         }
     }
@@ -89,7 +88,7 @@ pub unsafe fn parse(tuple: Ref) -> Option<Vec<Root>> {
             library: None,
         };
         match size {
-            3 => root.keys = Some(texts_of(PyTuple_GetItem(item, 2))?),
+            3 => root.keys = Some(texts_of(PyTuple_GetItem(item, 2))?.into_iter().collect()),
             4 => {
                 root.library = Some(Library {
                     without: texts_of(PyTuple_GetItem(item, 2))?,
