@@ -8,16 +8,18 @@ misses ran.
 
 import functools
 import gc
+import sys
 import weakref
 
 from .agent import guard
 
 # So many objects are looked at in each turn, to see whether those that were filled are garbage: more
-# than any test makes that is not slow itself. So many young ones are, which perhaps hold them. Few turns
-# make so much that garbage gets old: for these all objects are looked at, so many in a session.
+# than any test makes that is not slow itself. So many young ones are, which perhaps hold them; if that
+# does not tell, those that were young in this turn. Few turns go through a collection of all: for
+# these all objects are looked at, so many in a session.
 _MOST = 1000000
 _MOST_YOUNG = 20000
-_MOST_IN_SESSION = 100000000
+_MOST_IN_SESSION = 20000000
 
 
 class Properties:
@@ -31,6 +33,10 @@ class Properties:
         self._scopes = []
         # Name of the module of a property.
         self._modules = {}
+        # Whether collections of garbage are watched. Later versions make little old at a time.
+        self._watches_age = native is None or sys.version_info >= (3, 14)
+        # The oldest generation that was looked through in this turn.
+        self._aged = 0
         self._looked_at = 0
 
     def scope_of(self, found, module):
@@ -48,19 +54,36 @@ class Properties:
             self._share(scope, self.agent.top)
         elif self._filled.filled_add(instance, len(self._scopes)):
             self._scopes.append(scope)
+            if not self._watches_age:
+                self._watches_age = True
+                gc.callbacks.append(self._collecting)
         else:
             self._share(scope, self.agent.top)
 
     def turn_ended(self, item=None, by=None):
         """Others may get at some objects now. `item` is the test whose turn it was, and `by` its
         scope."""
-        if not self._scopes:
-            return
-        scopes, self._scopes = self._scopes, []
-        numbers, objects = self._filled.filled_take(_MOST)
-        for at in self._met(objects, item) if objects else ():
-            if not self.agent.state.weak.watches(objects[at]):
-                self._share(scopes[numbers[at]], by)
+        if self._scopes:
+            scopes, self._scopes = self._scopes, []
+            numbers, objects = self._filled.filled_take(_MOST)
+            for at in self._met(objects, item) if objects else ():
+                if not self.agent.state.weak.watches(objects[at]):
+                    self._share(scopes[numbers[at]], by)
+        if self._aged:
+            self._aged = 0
+            self._filled.aged_forget()
+
+    def _collecting(self, phase, found):
+        """The collector begins or ends to look for garbage."""
+        generation = found["generation"]
+        if phase == "start" and generation and not self.agent.trace.through:
+            self._note_young(generation)
+
+    @guard
+    def _note_young(self, generation):
+        self._aged = max(self._aged, generation)
+        young = [gc.get_objects(generation=age) for age in (0, 1)]
+        self._filled.aged_note(*young, _MOST)
 
     def _met(self, objects, item):
         """The places of the objects that others may get at."""
@@ -71,15 +94,16 @@ class Properties:
         # No other list may hold what is looked at.
         known = gc.get_objects(generation=0)
         known.extend(gc.get_objects(generation=1))
-        if len(known) > _MOST_YOUNG:
-            del known[:]
-        found = self._filled.filled_met(objects, known, ours, hidden, _MOST)
-        if found and self._looked_at < _MOST_IN_SESSION:
-            del known[:]
-            known.extend(gc.get_objects())
-            self._looked_at += len(known)
+        if len(known) <= _MOST_YOUNG:
             found = self._filled.filled_met(objects, known, ours, hidden, _MOST)
-        return found
+            if not found or not self._aged:
+                return found
+        if self._aged == 1:
+            known.extend(self._filled.aged_found())
+        elif self._aged and self._looked_at < _MOST_IN_SESSION:
+            known.extend(gc.get_objects(generation=2))
+            self._looked_at += len(known)
+        return self._filled.filled_met(objects, known, ours, hidden, _MOST)
 
     def _share(self, scope, by):
         """Whoever has the module may get what was put into an object, and so what was there in the

@@ -12,6 +12,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod abilities;
+mod aged;
 mod attributes;
 mod audit;
 mod closings;

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use crate::ffi::*;
 use crate::{
-    attributes, audit, closings, codes, digest, eval_frame, frames, monitoring, outliving,
+    aged, attributes, audit, closings, codes, digest, eval_frame, frames, monitoring, outliving,
     standins, trace, watch,
 };
 
@@ -396,6 +396,46 @@ unsafe extern "C" fn filled_met(_: Ref, args: Ref) -> Ref {
     list_of(&outliving::are_met(objects, [young, ours, hidden], most))
 }
 
+unsafe extern "C" fn aged_note(_: Ref, args: Ref) -> Ref {
+    let [mut first, mut second]: [Ref; 2] = [null_mut(); 2];
+    let list = &raw mut PyList_Type;
+    let mut most: c_int = 0;
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            c"O!O!i:aged_note".as_ptr(),
+            list,
+            &raw mut first,
+            list,
+            &raw mut second,
+            &raw mut most,
+        ) == 0
+    {
+        return null_mut();
+    }
+    aged::note([first, second], most.max(0) as usize);
+    none()
+}
+
+unsafe extern "C" fn aged_found(_: Ref, _: Ref) -> Ref {
+    if !in_main() {
+        return null_mut();
+    }
+    let found = aged::found();
+    match found.is_null() {
+        true => raise(PyExc_RuntimeError, c"no memory for a list"),
+        false => found,
+    }
+}
+
+unsafe extern "C" fn aged_forget(_: Ref, _: Ref) -> Ref {
+    if !in_main() {
+        return null_mut();
+    }
+    aged::forget();
+    none()
+}
+
 unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
     let (mut roots, mut places, mut late): (Ref, Ref, Ref) = (null_mut(), null_mut(), null_mut());
     let tuple = &raw mut PyTuple_Type;
@@ -433,7 +473,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 25]> = Global::new([
+static METHODS: Global<[MethodDef; 28]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -457,6 +497,9 @@ static METHODS: Global<[MethodDef; 25]> = Global::new([
     method(c"filled_add", filled_add),
     method(c"filled_take", filled_take),
     method(c"filled_met", filled_met),
+    method(c"aged_note", aged_note),
+    method(c"aged_found", aged_found),
+    method(c"aged_forget", aged_forget),
     method(c"cells", cells),
     MethodDef {
         name: std::ptr::null(),

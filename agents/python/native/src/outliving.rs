@@ -24,7 +24,7 @@ type Places = HashMap<usize, usize, BuildHasherDefault<OfAddress>>;
 
 /// All objects of a program are looked at, and addresses come from nobody who means harm.
 #[derive(Default)]
-struct OfAddress(u64);
+pub struct OfAddress(u64);
 
 impl Hasher for OfAddress {
     fn finish(&self) -> u64 {

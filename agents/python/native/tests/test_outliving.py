@@ -392,3 +392,58 @@ def test_what_ours_holds_is_not_met(native):
     kept = item.instance.graph
     assert young(native, item) == [4]
     assert kept
+
+
+def begin_collection(native):
+    native.aged_note(gc.get_objects(generation=0), gc.get_objects(generation=1), 100000)
+
+
+def test_what_collections_made_old_in_a_turn(native):
+    gc.collect()
+    before = [[n] for n in range(100)]
+    gc.collect()
+    kept = []
+    for turn in range(2):
+        kept.append([{"n": n, "self": []} for n in range(100)])
+        dead = [[n] for n in range(100)]
+        begin_collection(native)
+        del dead
+        gc.collect(1)
+        kept.append([[n] for n in range(100)])
+        begin_collection(native)
+        gc.collect(1)
+        younger = [[n] for n in range(100)]
+        found = native.aged_found()
+        addresses = set(map(id, found))
+        assert len(addresses) == len(found)
+        assert all(id(one) in addresses for one in kept[-2] + kept[-1])
+        assert not any(id(one) in addresses for one in before + younger)
+        if turn:
+            assert not any(id(one) in addresses for one in kept[0] + kept[1])
+        native.aged_forget()
+        assert native.aged_found() == []
+        del found
+        # Else they would be young still when the next turn begins.
+        gc.collect(1)
+
+
+def test_what_a_turn_made_old_and_lost(native):
+    kept = [[n] for n in range(100)]
+    begin_collection(native)
+    gc.collect(1)
+    addresses = set(map(id, kept))
+    del kept[::2]
+    younger = [[n] for n in range(1000)]
+    found = set(map(id, native.aged_found()))
+    assert all(id(one) in found for one in kept)
+    assert not any(id(one) in found for one in younger)
+    assert len(addresses & found) == 50
+    native.aged_forget()
+
+
+def test_too_much_is_not_kept_in_mind(native):
+    kept = [[n] for n in range(100)]
+    native.aged_note(gc.get_objects(generation=0), gc.get_objects(generation=1), 50)
+    gc.collect(1)
+    assert native.aged_found() == []
+    assert native.aged_forget() is None and kept
