@@ -39,6 +39,8 @@ class Agent:
         self.keys = None
         self._units = {}
         self._scope_count = 1
+        # What was written of the code of the present test.
+        self._told_code = set()
         self.dirty = []
         self.module_scopes = {}
         # First parts of their names.
@@ -96,6 +98,7 @@ class Agent:
         with self.lock:
             scope = Scope(self._scope_count, "test", name, None, self.dirty)
             self._scope_count += 1
+            self._told_code.clear()
             self.trace.write_test(scope.number, told, file)
             self.trace.flush()
         return scope
@@ -146,8 +149,11 @@ class Agent:
             if self.top.kind == "test" and not self.trace.through:
                 # Most of a trace's content takes this short way.
                 units = self.collector.swap_text()
-                if units:
-                    self.trace.write_code(self.top.number, units)
+                told = self.top.number, units
+                # Between two values that it computes for others, a test often runs the same.
+                if units and told not in self._told_code:
+                    self._told_code.add(told)
+                    self.trace.write_code(*told)
             else:
                 units = self.collector.swap()
                 if units:

@@ -91,7 +91,7 @@ pub unsafe fn find(dict: Ref, name: &[u8]) -> Option<Ref> {
         .map(|(_, value)| value)
 }
 
-unsafe fn is_same_text(text: Ref, bytes: &[u8]) -> bool {
+pub unsafe fn is_same_text(text: Ref, bytes: &[u8]) -> bool {
     let mut size = 0;
     // `PyASCIIObject.length` is never more than the bytes are.
     if word(text, 16) > bytes.len() {
@@ -174,6 +174,17 @@ impl Names {
             return None;
         }
         Some((text_bytes(module)?, text_bytes(name)?))
+    }
+
+    /// Whether these are the module and the qualified name of a class.
+    pub unsafe fn is_at(&self, kind: Ref, module: &[u8], qualified: &[u8]) -> bool {
+        let is = |text: Ref, name| unsafe { is_text(text) && is_same_text(text, name) };
+        type_object::flags(kind) & type_object::HEAP_TYPE != 0
+            && self
+                .layouts
+                .class_name
+                .is_some_and(|at| unsafe { is(word(kind, at) as Ref, qualified) })
+            && find(dict_of(kind), b"__module__").is_some_and(|text| is(text, module))
     }
 
     /// The digest of the reference to a class; None if it is not where its

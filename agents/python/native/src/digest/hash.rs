@@ -122,4 +122,5 @@ impl std::hash::Hasher for AddressHasher {
 type Build = std::hash::BuildHasherDefault<AddressHasher>;
 pub type ByAddress<T> = std::collections::HashMap<usize, T, Build>;
 pub type ByText<T> = std::collections::HashMap<Vec<u8>, T, Build>;
+pub type Texts = std::collections::HashSet<Vec<u8>, Build>;
 pub type Digests = std::collections::HashSet<Digest, Build>;

@@ -1,11 +1,12 @@
 //! What the agent asks about, and the cells that this has.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use super::classes::{bound, dict_of, entries, find, is_class, is_module, is_text, module_name};
+use super::classes::{
+    bound, dict_of, entries, find, is_class, is_module, is_same_text, is_text, module_name,
+};
 use super::functions::{behind, is_annotated, made_doc};
-use super::hash::{Digest, Hasher};
+use super::hash::{Digest, Hasher, Texts};
 use super::homes::is_at_home;
 use super::kinds::Kind;
 use super::layout::{FunctionLayout, TYPE_BASES, TYPE_SUBCLASSES};
@@ -26,7 +27,7 @@ pub struct Root {
     label: Vec<u8>,
     object: Ref,
     /// Only these keys: there can be thousands.
-    keys: Option<HashSet<Vec<u8>>>,
+    keys: Option<Texts>,
     /// It is a library's.
     library: Option<Library>,
 }
@@ -48,12 +49,18 @@ impl Root {
         self.keys.as_ref().is_none_or(|keys| keys.contains(key))
     }
 
+    /// Whether only subclasses are asked for: nearly all that is taken again is that.
+    fn is_below(&self) -> bool {
+        let keys = self.keys.as_ref();
+        keys.is_some_and(|keys| keys.len() == 1 && keys.contains(BELOW))
+    }
+
     /// An inner class. `name` is its qualified name. If it is not whole, its subclasses.
     fn inner(module: &[u8], name: &[u8], class: Ref, is_whole: bool) -> Root {
         Root {
             label: [module, b":", name].concat(),
             object: class,
-            keys: (!is_whole).then(|| HashSet::from([BELOW.to_vec()])),
+            keys: (!is_whole).then(|| Texts::from_iter([BELOW.to_vec()])),
             library: None,
         }
     }
@@ -227,14 +234,20 @@ impl Taking {
         let globals: Vec<(Ref, Ref)> = bound(PyModule_GetDict(root.object)).collect();
         let mut order = Hasher::new("globals");
         let mut classes = Vec::new();
+        let (is_below, takes_order) = (root.is_below(), root.takes(SHAPE));
         for (key, value) in globals {
+            if is_below && !is_class(value) {
+                continue;
+            }
             let Some(text) = plain_text(key) else {
                 continue;
             };
             if noise::is_global(&text) {
                 continue;
             }
-            order.bytes(&text);
+            if takes_order {
+                order.bytes(&text);
+            }
             let is_taken = root.takes(&text);
             if is_taken {
                 let target = self.walk.target(value);
@@ -304,10 +317,7 @@ impl Taking {
 
     unsafe fn is_home(&self, class: Ref, module: &[u8], qualified: &[u8]) -> bool {
         let names = &self.walk.names;
-        names.is_made_by_python(class)
-            && names
-                .full_name(class)
-                .is_some_and(|(m, q)| m == module && q == qualified)
+        names.is_made_by_python(class) && names.is_at(class, module, qualified)
     }
 
     unsafe fn take_class(&mut self, number: usize, root: &Root) {
@@ -319,14 +329,20 @@ impl Taking {
         let members: Vec<(Ref, Ref)> = bound(dict).collect();
         let mut order = Hasher::new("class");
         let mut classes = Vec::new();
+        let (is_below, takes_order) = (root.is_below(), root.takes(SHAPE));
         for (key, value) in members {
+            if is_below && !is_class(value) && !is_name(key, REGISTERED) {
+                continue;
+            }
             let Some(text) = plain_text(key) else {
                 continue;
             };
             if noise::is_member(&text) {
                 continue;
             }
-            order.bytes(&text);
+            if takes_order {
+                order.bytes(&text);
+            }
             let is_taken = root.takes(&text) || *text == *REGISTERED && root.takes(BELOW);
             if is_taken {
                 let target = self.walk.target(value);
@@ -531,7 +547,7 @@ unsafe fn is_submodule(value: Ref, package: &[u8], name: &[u8]) -> bool {
 }
 
 unsafe fn is_name(text: Ref, name: &[u8]) -> bool {
-    is_text(text) && text_of(text).as_deref() == Some(name)
+    is_text(text) && is_same_text(text, name)
 }
 
 /// Nothing drops keys while values are taken.
