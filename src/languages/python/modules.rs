@@ -1,6 +1,7 @@
 //! The modules that a run imported, and what import statements and names in
 //! their sources refer to.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -62,7 +63,7 @@ impl Module {
 }
 
 /// What imports bind to a name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Brought {
     modules: BTreeSet<ModuleIndex>,
     /// Whether it can be one of these modules or no module, and no other one.
@@ -80,6 +81,10 @@ pub(crate) struct Modules {
     by_last: FxHashMap<u32, Vec<ModuleIndex>>,
     /// By dotted name, as the interpreter knew them.
     by_name: FxHashMap<String, Vec<ModuleIndex>>,
+    /// By the hash of a name, `*` too: those with an import that binds it.
+    importers: FxHashMap<u32, Vec<ModuleIndex>>,
+    /// What was found out already: most names are asked for again and again.
+    brought: RefCell<FxHashMap<(ModuleIndex, u32), Rc<Brought>>>,
 }
 
 impl Modules {
@@ -96,6 +101,13 @@ impl Modules {
         for name in names {
             self.by_name.entry(name.clone()).or_default().push(index);
         }
+        for import in &module.parsed().names.imports {
+            let importers = self.importers.entry(name_hash(&import.bound)).or_default();
+            if importers.last() != Some(&index) {
+                importers.push(index);
+            }
+        }
+        self.brought.take();
         self.all.push(module);
         index
     }
@@ -179,11 +191,12 @@ impl Modules {
     /// The modules that a name with this hash may be in the source of `from`, where an import
     /// binds it.
     fn meant(&self, from: ModuleIndex, name: u32) -> BTreeSet<ModuleIndex> {
-        let mut brought = self.brought(from, name);
+        let brought = self.brought(from, name);
+        let mut found = brought.modules.clone();
         if !brought.is_all {
-            brought.modules.extend(self.similar(name));
+            found.extend(self.similar(name));
         }
-        brought.modules
+        found
     }
 
     /// The modules that an attribute may be, as in [`Uses::parts`].
@@ -194,7 +207,7 @@ impl Modules {
         let (Some((base, rest)), Some(last)) = (path.split_first(), path.last()) else {
             return BTreeSet::new();
         };
-        let mut found = self.brought(from, *base);
+        let mut found = Brought::clone(&self.brought(from, *base));
         for name in rest {
             if !found.is_all {
                 break;
@@ -203,7 +216,7 @@ impl Modules {
             for holder in holders {
                 found.modules.extend(self.inside(holder, *name));
                 let brought = self.brought(holder, *name);
-                found.modules.extend(brought.modules);
+                found.modules.extend(&brought.modules);
                 let imports = self.names(holder).imports_of(*name).next().is_some();
                 found.is_all &= brought.is_all || !imports;
             }
@@ -216,7 +229,7 @@ impl Modules {
 
     /// The modules that have this name, or get it from imports in the source of `from`.
     pub(crate) fn called(&self, from: ModuleIndex, name: u32) -> BTreeSet<ModuleIndex> {
-        let mut found = self.brought(from, name).modules;
+        let mut found = self.brought(from, name).modules.clone();
         found.extend(self.similar(name));
         found
     }
@@ -242,14 +255,27 @@ impl Modules {
     }
 
     fn brought_anywhere(&self, name: u32) -> BTreeSet<ModuleIndex> {
-        let all = 0..self.all.len() as ModuleIndex;
-        all.flat_map(|from| self.brought(from, name).modules)
-            .collect()
+        let importers = |name: u32| self.importers.get(&name).into_iter().flatten();
+        let mut found = BTreeSet::new();
+        for from in importers(name).chain(importers(name_hash("*"))) {
+            found.extend(&self.brought(*from, name).modules);
+        }
+        found
     }
 
     /// What the imports in the source of `from` bind to a name. What they take it from may
     /// have imported it, too, by another name.
-    fn brought(&self, from: ModuleIndex, name: u32) -> Brought {
+    fn brought(&self, from: ModuleIndex, name: u32) -> Rc<Brought> {
+        if let Some(known) = self.brought.borrow().get(&(from, name)) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(self.look_up(from, name));
+        let mut brought = self.brought.borrow_mut();
+        brought.insert((from, name), Rc::clone(&found));
+        found
+    }
+
+    fn look_up(&self, from: ModuleIndex, name: u32) -> Brought {
         let mut brought = Brought {
             is_all: self.names(from).imports_of(name).next().is_some(),
             ..Brought::default()
