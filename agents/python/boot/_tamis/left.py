@@ -437,9 +437,15 @@ class Cells:
 
 
 def _unwatched(taken):
-    """Takes out of `taken` which of its cells may change with nobody watching."""
-    labels = [label for label in taken if label.startswith("*unwatched:")]
-    return {label.partition(":")[2]: taken.pop(label) for label in labels}
+    """Takes out of `taken` which of its cells may change with nobody watching. Without those that
+    have no value: they are as they were until they get one, and that is seen at the end."""
+    found = {}
+    for marked in [label for label in taken if label.startswith("*unwatched:")]:
+        label = marked.partition(":")[2]
+        cells = taken.get(label, {})
+        keys = [key for key in taken.pop(marked) if not isinstance(cells.get(key), str)]
+        found[label] = dict.fromkeys(keys)
+    return found
 
 
 def _held_by(cell):
