@@ -358,7 +358,7 @@ class Cells:
             keys = {}
             for path, holder, key in sorted(self._asked):
                 keys.setdefault((path, holder), []).append(key)
-            self._grouped = self._asked, keys
+            self._grouped = frozenset(self._asked), keys
         roots = []
         for (path, holder), those in self._grouped[1].items():
             found = self._there.get(path)

@@ -35,10 +35,10 @@ class Listed:
     def on_members(self, of):
         """Some code gets the members of the class `of`. The answer: whether that need not be told
         again before another scope begins."""
+        if self.reached.is_by_value():
+            return False
         frame = sys._getframe(1).f_back
         if self._wants_one(frame) or self.reached.is_for_runner(frame):
-            return False
-        if self.reached.is_by_value():
             return False
         name, qualified = _text(of, "__module__"), _text(of, "__qualname__")
         module = sys.modules.get(name)

@@ -93,8 +93,8 @@ class Reached:
         self.paths = agent.paths
         # What the project called the source of code that it compiled.
         self.compiled = set()
-        # Code and offset in it -> what is asked for there.
-        self.asked = {}
+        # Id of code and offset in it -> the code, and what is asked for there.
+        self._asked = {}
         # Id of a docstring that was copied -> the text, and the code that it is of.
         self.copied = {}
         # The scope that asked for attributes last, and for how many.
@@ -138,13 +138,16 @@ class Reached:
     def asked_at(self, name, reader):
         """The text that `reader` asks the names for that it is about to get: `x["name"]`,
         `x.get("name")`. `None` if it does something else with them."""
-        place = reader.f_code, reader.f_lasti
-        if place not in self.asked:
-            steps = dis.get_instructions(place[0])
-            steps = [step for step in steps if step.offset >= place[1] and step.opname != "CACHE"]
+        # The hash of code goes through all of it.
+        code, at = reader.f_code, reader.f_lasti
+        known = self._asked.get((id(code), at))
+        if known is None:
+            steps = dis.get_instructions(code)
+            steps = [step for step in steps if step.offset >= at and step.opname != "CACHE"]
             is_plain = steps[0].opname == "LOAD_ATTR" and steps[0].argval == name
-            self.asked[place] = _asked_in(steps[1:4]) if is_plain else None
-        return self.asked[place]
+            known = code, _asked_in(steps[1:4]) if is_plain else None
+            self._asked[id(code), at] = known
+        return known[1]
 
     def _all_of(self, names):
         """The project got hold of `names`, perhaps those of a module."""

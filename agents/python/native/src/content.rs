@@ -14,8 +14,7 @@ const OBJECT_MEMBER: i32 = 16;
 /// `ob_size` of a list, and `used` of a set: the number of items.
 pub const LIST_SIZE: isize = 16;
 pub const SET_USED: isize = 24;
-/// `PyDictObject.ma_keys`, and `ma_values`: null if the dict has its values for itself.
-pub const DICT_KEYS: isize = 32;
+/// `PyDictObject.ma_values`: null if the dict has its values for itself.
 pub const DICT_VALUES: isize = 40;
 /// `PyCellObject.ob_ref`.
 pub const CELL: isize = 16;
@@ -308,26 +307,18 @@ unsafe fn before_values(values: *const usize) -> Attributes {
     }
 }
 
-/// Whether a dict has its values where an instance has them, and they can be read there.
-pub unsafe fn is_shared(dict: Ref, inline: Inline) -> bool {
-    inline == Inline::Inside && word(dict, DICT_VALUES) != 0
-}
-
-pub unsafe fn has_shared_values(dict: Ref) -> bool {
-    matches!(shared_values(dict), Attributes::Values { .. })
-}
-
-/// The values of a dict that shares them.
-pub unsafe fn shared_values(dict: Ref) -> Attributes {
-    values_of(word(dict, DICT_VALUES) as *const u8)
-}
-
-unsafe fn inside_values(object: Ref) -> Attributes {
-    values_of(object.cast::<u8>().add(16))
+/// Whether the dict of an instance has its values where the instance itself has them, so that the
+/// class knows their names.
+pub unsafe fn shares_values(object: Ref, dict: Ref) -> bool {
+    version().1 >= 13
+        && type_object::flags((*object).kind) & type_object::INLINE_VALUES != 0
+        && word(dict, DICT_VALUES) == object as usize + 16
+        && matches!(inside_values(object), Attributes::Values { .. })
 }
 
 /// 3.13: capacity, count, embedded, valid; values; order.
-unsafe fn values_of(head: *const u8) -> Attributes {
+pub unsafe fn inside_values(object: Ref) -> Attributes {
+    let head = object.cast::<u8>().add(16);
     let (capacity, count, valid) = (*head, *head.add(1), *head.add(3));
     let values = head.add(8).cast::<usize>();
     if valid == 0 {

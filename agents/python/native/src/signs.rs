@@ -46,8 +46,11 @@ enum Look {
     Version,
     /// What a function refers to. Who watches its dicts tells of changes in these.
     Function,
-    /// The values of attributes in an instance, or the version of the dict that has them.
+    /// The values of attributes in an instance, whether or not a dict shares them.
     Attributes,
+    /// The class of an instance and the dict of its attributes, which tells of changes or has a
+    /// version.
+    Dict,
     /// Adjacent members of an instance: the offset of the first, and how many.
     Slots(u16, u16),
     /// The items of a short list.
@@ -101,7 +104,12 @@ impl Turns {
     unsafe fn turn_of(&mut self, part: &Part, at: usize, is_told: bool, looking: Looking) -> Turn {
         let mut turn = Turn::of(part, at, is_told, looking);
         if part.weak && turn.look.is_of_words() {
-            let held = part.words.iter().zip(&part.guards);
+            // What is held by a dict does not die unseen.
+            let count = match turn.look {
+                Look::Dict => 1,
+                _ => part.words.len(),
+            };
+            let held = part.words.iter().zip(&part.guards).take(count);
             let held = held.filter(|(_, guard)| **guard > STRONG);
             let first = self.guards.len();
             self.guards
@@ -170,7 +178,7 @@ impl Look {
     fn is_of_words(self) -> bool {
         matches!(
             self,
-            Look::Attributes | Look::Slots(..) | Look::List | Look::Set | Look::Cell
+            Look::Attributes | Look::Dict | Look::Slots(..) | Look::List | Look::Set | Look::Cell
         )
     }
 }
@@ -187,6 +195,9 @@ impl Turn {
             guards: 0,
             look: Look::Whole,
         };
+        if is_dead(part.object as usize, part.alive) {
+            return turn;
+        }
         // Dicts that nobody watches have versions.
         let are_dicts_known = is_told || looking.abilities.versions;
         let is_hashed = part.words.first() == Some(&HASHED);
@@ -217,13 +228,9 @@ impl Turn {
             }
             Reader::Attributes if !is_hashed => {
                 match content::attributes(part.object, looking.abilities.inline) {
-                    Attributes::Dict(dict) => {
-                        let is_known = match content::is_shared(dict, looking.abilities.inline) {
-                            true => has_few_guards && content::has_shared_values(dict),
-                            false => are_dicts_known,
-                        };
-                        match is_known {
-                            true => Look::Attributes,
+                    Attributes::Dict(dict) if !content::shares_values(part.object, dict) => {
+                        match are_dicts_known {
+                            true => Look::Dict,
                             false => Look::Whole,
                         }
                     }
@@ -243,7 +250,12 @@ impl Turn {
             Reader::Cell => Look::Cell,
             _ => Look::Whole,
         };
-        turn.sign = turn.look(looking);
+        // Guards were made since the content was read, and this may run the collector of garbage,
+        // and so any code.
+        match turn.sign_now(looking) {
+            Some(sign) if is_hashed || part.is_as_read(looking.abilities) => turn.sign = sign,
+            _ => turn.look = Look::Whole,
+        }
         turn
     }
 
@@ -260,7 +272,7 @@ impl Turn {
         match self.look {
             Look::Whole => false,
             _ if is_dead(self.object as usize, self.alive) => false,
-            _ if self.look(looking) != self.sign => false,
+            _ if self.sign_now(looking) != Some(self.sign) => false,
             _ => {
                 let own = self.own(guards).iter().copied();
                 own.into_iter().all(|(held, guard)| !is_dead(held, guard))
@@ -268,16 +280,23 @@ impl Turn {
         }
     }
 
-    unsafe fn look(&self, looking: Looking) -> usize {
+    /// `None` if the content is elsewhere now.
+    unsafe fn sign_now(&self, looking: Looking) -> Option<usize> {
         let mut mixed = Mixed::default();
         match (self.look, looking.function) {
-            (Look::Word(offset), _) => return word(self.object, offset as isize),
-            (Look::Version, _) => return word(self.object, DICT_VERSION),
+            (Look::Word(offset), _) => return Some(word(self.object, offset as isize)),
+            (Look::Version, _) => return Some(word(self.object, DICT_VERSION)),
             (Look::Function, Some(layout)) => {
                 for offset in content::words_of_function(layout) {
                     mixed.word(word(self.object, offset));
                 }
-                for dict in content::dicts_of_function(self.object, layout) {
+                let [keywords, attributes, annotations] =
+                    content::dicts_of_function(self.object, layout);
+                if !annotations.is_null() {
+                    // A dict may stand where a tuple was.
+                    mixed.word((*annotations).kind as usize);
+                }
+                for dict in [keywords, attributes, annotations] {
                     mixed.word(dict as usize);
                     if looking.abilities.versions && !dict.is_null() && content::is_dict(dict) {
                         mixed.version(dict, looking.abilities);
@@ -289,15 +308,22 @@ impl Turn {
                 mixed.word((*self.object).kind as usize);
                 match content::attributes(self.object, inline) {
                     Attributes::None => {}
-                    Attributes::Dict(dict) => {
+                    Attributes::Dict(dict) if content::shares_values(self.object, dict) => {
+                        mixed.word(dict as usize);
+                        mixed.values(content::inside_values(self.object));
+                    }
+                    Attributes::Dict(_) => return None,
+                    values @ Attributes::Values { .. } => mixed.values(values),
+                }
+            }
+            (Look::Dict, _) => {
+                mixed.word((*self.object).kind as usize);
+                match content::attributes(self.object, looking.abilities.inline) {
+                    Attributes::Dict(dict) if !content::shares_values(self.object, dict) => {
                         mixed.word(dict as usize);
                         mixed.version(dict, looking.abilities);
-                        if content::is_shared(dict, inline) {
-                            mixed.word(word(dict, content::DICT_KEYS));
-                            mixed.values(content::shared_values(dict));
-                        }
                     }
-                    values @ Attributes::Values { .. } => mixed.values(values),
+                    _ => return None,
                 }
             }
             (Look::Slots(first, count), _) => {
@@ -325,7 +351,7 @@ impl Turn {
             (Look::Cell, _) => mixed.word(word(self.object, content::CELL)),
             (Look::Function | Look::Told | Look::Whole, _) => {}
         }
-        mixed.0
+        Some(mixed.0)
     }
 
     /// Prefetches what the next look reads.
@@ -348,6 +374,7 @@ impl Turn {
             Look::Word(_)
             | Look::Version
             | Look::Attributes
+            | Look::Dict
             | Look::List
             | Look::Set
             | Look::Cell => {

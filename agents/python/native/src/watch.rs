@@ -344,7 +344,18 @@ impl Part {
 
     /// Whether the content has changed.
     unsafe fn is_changed(&mut self, at: usize, abilities: Abilities) -> bool {
+        // Another class is none of the dict's changes.
+        let is_of_class = match self.reader {
+            Reader::Attributes => match (self.words.first(), self.guards.first()) {
+                (Some(class), Some(guard)) => {
+                    *class == (*self.object).kind as usize && !is_dead(*class, *guard)
+                }
+                _ => false,
+            },
+            _ => true,
+        };
         if abilities.versions
+            && is_of_class
             && let Some(version) = self.dict_version(abilities)
             && version == self.version
         {
@@ -357,11 +368,7 @@ impl Part {
                 now == self.words
             }
             (_, Reader::List) => content::list_items(self.object) == self.words,
-            (_, reader) => {
-                let mut comparison = Comparison::with(&self.words);
-                content::read(self.object, reader, abilities.inline, &mut comparison);
-                comparison.is_equal() || self.is_same_set(abilities)
-            }
+            _ => self.is_as_read(abilities),
         };
         if !same || self.is_any_dead() {
             return true;
@@ -395,6 +402,13 @@ impl Part {
         if changed.last() != Some(&self.owner) {
             changed.push(self.owner);
         }
+    }
+
+    /// Whether the content is what was read last, without regard to guards.
+    pub unsafe fn is_as_read(&self, abilities: Abilities) -> bool {
+        let mut comparison = Comparison::with(&self.words);
+        content::read(self.object, &self.reader, abilities.inline, &mut comparison);
+        comparison.is_equal() || self.is_same_set(abilities)
     }
 
     /// Whether a set has the same members at other places of its table.
@@ -482,7 +496,7 @@ impl Part {
             }
             Reader::Attributes => match content::attributes(self.object, abilities.inline) {
                 // Each look reads what a dict shares with the instance.
-                Attributes::Dict(dict) if !content::is_shared(dict, abilities.inline) => vec![dict],
+                Attributes::Dict(dict) if !content::shares_values(self.object, dict) => vec![dict],
                 _ => Vec::new(),
             },
             _ => Vec::new(),

@@ -75,6 +75,9 @@ def subjects():
     lender.x = shared.x = 1
     borrower.__dict__ = vars(lender)
     ordered.__kwdefaults__ = collections.OrderedDict(k=1)
+    in_dict = Plain()
+    in_dict.x = 1
+    vars(in_dict)
     lent = []
     for _ in range(5):
         lent.append(Plain())
@@ -111,6 +114,9 @@ def subjects():
         "registry content": (registry, lambda o: o.update(k=object())),
         "registry attribute": (registry, lambda o: setattr(o, "y", object())),
         "class of instance": (Plain(), lambda o: setattr(o, "__class__", type("P", (Plain,), {}))),
+        "class of an instance with a dict": (
+            in_dict, lambda o: setattr(o, "__class__", type("P", (Plain,), {}))),
+        "class of a dict": (Registry(a=1), lambda o: setattr(o, "__class__", type("P", (Registry,), {}))),
         "slots over C": (broken, lambda o: setattr(o, "code", object())),
         "attributes over C": (random.Random(), lambda o: setattr(o, "x", object())),
         "attributes of a tuple": (pair, lambda o: setattr(o, "x", object())),
@@ -392,3 +398,94 @@ def test_what_an_object_holds(native):
     assert native.watch_held(index, 2) is None
     with pytest.raises(IndexError):
         native.watch_held(10000, 2)
+
+
+class Late:
+    """Does something when it is collected."""
+
+    def __init__(self, act):
+        self.act, self.me = act, self
+
+    def __del__(self):
+        self.act()
+
+
+def put_in_set(members, value):
+    members.clear()
+    members.add(value)
+
+
+@pytest.mark.parametrize("thing, get, put", [
+    ([None], lambda o: o[0], lambda o, value: o.__setitem__(0, value)),
+    ({None}, lambda o: next(iter(o)), put_in_set),
+    ({"k": None}, lambda o: o["k"], lambda o, value: o.update(k=value)),
+    (Slotted(), lambda o: o.a, lambda o, value: setattr(o, "a", value)),
+    (Plain(), lambda o: o.a, lambda o, value: setattr(o, "a", value)),
+], ids=["list", "set", "dict", "slots", "attributes"])
+def test_finalisers_that_change_what_is_watched(native, thing, get, put):
+    # Up to 3.11, guards are made after the content was read, and may run the collector.
+    put(thing, None)
+    native.watch_add(thing)
+    before = []
+
+    def act():
+        before.append(get(thing))
+        put(thing, Plain())
+
+    for _ in range(40):
+        del before[:]
+        native.watch_changed()
+        put(thing, Plain())
+        Late(act)
+        gc.set_threshold(1)
+        reported = native.watch_changed()
+        gc.set_threshold(700)
+        happened = bool(before)
+        gc.collect()
+        assert reported == [0]
+        if happened and not native.watch_changed():
+            # So it is compared with what is there now.
+            put(thing, before[0])
+            assert native.watch_changed() == [0]
+
+
+def test_an_instance_of_another_class_at_the_same_address(native):
+    for attributes in (1, 255):
+        thing = Plain()
+        for n in range(attributes):
+            setattr(thing, f"a{n}", Plain())
+        vars(thing)
+        kinds = [type("K", (Plain,), {})]
+        thing.__class__ = kinds[0]
+        native.watch_add(thing)
+        native.watch_changed()
+        for _ in range(30):
+            thing.__class__ = Plain
+            kinds.clear()
+            gc.collect()
+            kinds.append(type("K", (Plain,), {}))
+            thing.__class__ = kinds[0]
+            assert native.watch_changed() == [0]
+        native.watch_clear()
+
+
+def test_a_dict_that_another_instance_shares(native):
+    borrower = Plain()
+    value = object()
+
+    def lend(name):
+        kind = type("Lender", (), {})
+        lender = kind()
+        setattr(lender, name, value)
+        borrower.__dict__ = vars(lender)
+        return lender
+
+    lender = lend("alpha")
+    native.watch_add(borrower)
+    for name in ["beta", "alpha"] * 30:
+        native.watch_changed()
+        borrower.__dict__ = {}
+        del lender
+        gc.collect()
+        lender = lend(name)
+        assert native.watch_changed() == [0]
