@@ -53,7 +53,11 @@ pub unsafe fn found() -> Ref {
     for own in AGED.get().iter().flat_map(|aged| aged.ours.iter()) {
         for step in [next, previous] {
             let mut at = step(*own as usize);
-            while AGED.get().as_ref().is_some_and(|aged| aged.young.contains(&at)) {
+            while AGED
+                .get()
+                .as_ref()
+                .is_some_and(|aged| aged.young.contains(&at))
+            {
                 found.push(at);
                 at = step(at);
             }
