@@ -279,7 +279,6 @@ class Cells:
         often = _unwatched(taken)
         for path, holder in map(self._holder, taken):
             self._classes.setdefault(path, set()).add(holder)
-        self._located.clear()
         # Place -> name -> value.
         self._values = self._by_place(taken)
         # The places that are always taken, and those that the next taking takes.

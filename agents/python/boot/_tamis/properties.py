@@ -94,13 +94,14 @@ class Properties:
         # No other list may hold what is looked at.
         known = gc.get_objects(generation=0)
         known.extend(gc.get_objects(generation=1))
+        looks_at_all = self._aged > 1 and self._looked_at < _MOST_IN_SESSION
         if len(known) <= _MOST_YOUNG:
             found = self._filled.filled_met(objects, known, ours, hidden, _MOST)
-            if not found or not self._aged:
+            if not found or not (looks_at_all or self._aged == 1):
                 return found
         if self._aged == 1:
             known.extend(self._filled.aged_found())
-        elif self._aged and self._looked_at < _MOST_IN_SESSION:
+        elif looks_at_all:
             known.extend(gc.get_objects(generation=2))
             self._looked_at += len(known)
         return self._filled.filled_met(objects, known, ours, hidden, _MOST)

@@ -29,7 +29,7 @@ pub struct Turns {
     all: Vec<Turn>,
     /// The weak guards of what is held by these parts, each with the held object.
     guards: Vec<(usize, usize)>,
-    /// How many were made since the last sorting.
+    /// How many were added, or got other guards, since the last sorting.
     loose: usize,
 }
 
@@ -95,6 +95,7 @@ impl Turns {
     pub unsafe fn add(&mut self, part: &Part, at: usize, is_told: bool, looking: Looking) {
         let turn = self.turn_of(part, at, is_told, looking);
         self.all.push(turn);
+        self.loose += 1;
     }
 
     pub fn clear(&mut self) {
@@ -116,8 +117,8 @@ impl Turns {
                 .extend(held.map(|(word, guard)| (*word, *guard)));
             turn.guard = first as u32;
             turn.guards = (self.guards.len() - first) as u8;
+            self.loose += 1;
         }
-        self.loose += 1;
         turn
     }
 
@@ -250,6 +251,9 @@ impl Turn {
             Reader::Cell => Look::Cell,
             _ => Look::Whole,
         };
+        if turn.is_whole() {
+            return turn;
+        }
         // Guards were made since the content was read, and this may run the collector of garbage,
         // and so any code.
         match turn.sign_now(looking) {
