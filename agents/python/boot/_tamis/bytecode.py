@@ -3,7 +3,11 @@
 PYTEST_DONT_REWRITE
 """
 
-from opcode import EXTENDED_ARG
+import itertools
+from opcode import EXTENDED_ARG, opmap
+
+# A place for what the interpreter keeps for itself; none before 3.11.
+_CACHE = opmap.get("CACHE", -1)
 
 
 def steps(code, begin=0):
@@ -17,3 +21,13 @@ def steps(code, begin=0):
             extended = argument << 8
         else:
             yield at, operation, argument
+
+
+def steps_at(code, at, count):
+    """The operation at offset `at` and those after it, `count` in all if there are as many, each
+    with its argument."""
+    raw, begin = code.co_code, at
+    while begin > 0 and raw[begin - 2] == EXTENDED_ARG:
+        begin -= 2
+    found = (step[1:] for step in steps(code, begin) if step[1] != _CACHE)
+    return list(itertools.islice(found, count))

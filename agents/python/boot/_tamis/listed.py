@@ -7,8 +7,8 @@ other one.
 import sys
 import types
 
-from .bytecode import steps
-from .readers import ATTRIBUTES
+from .bytecode import steps_at
+from .readers import attribute
 from .watch import is_a, member_at
 
 # What the text of such a unit begins with. Alone it says that these are told at all.
@@ -57,21 +57,17 @@ class Listed:
         standard library that wants something for itself."""
         if not self._asks(frame):
             return False
-        if self.reached.asked_at(_DICT, frame) is not None:
+        if self.reached.paths.actor(frame.f_code.co_filename) == "stdlib":
             return True
-        return self.reached.paths.actor(frame.f_code.co_filename) == "stdlib"
+        return self.reached.asked_at(_DICT, frame) is not None
 
     def _asks(self, frame):
         """Whether `frame` itself is about to get the attribute, and calls nothing that does so."""
         code, at = frame.f_code, frame.f_lasti
         known = self._places.get((id(code), at))
         if known is None:
-            names = [
-                code.co_names[argument >> ATTRIBUTES[operation]]
-                for offset, operation, argument in steps(code)
-                if offset == at and operation in ATTRIBUTES
-            ]
-            known = self._places[id(code), at] = code, names == [_DICT]
+            (step,) = steps_at(code, at, 1)
+            known = self._places[id(code), at] = code, attribute(code, *step) == _DICT
         return known[1]
 
 

@@ -7,7 +7,6 @@ counts as code that can reach anything.
 """
 
 import builtins
-import dis
 import functools
 import opcode
 import os
@@ -16,9 +15,9 @@ import sys
 import types
 
 from .agent import watcher
-from .bytecode import steps
+from .bytecode import steps, steps_at
 from .listed import Listed
-from .readers import Readers
+from .readers import Readers, attribute
 from .watch import is_a, member_at
 
 # `exec`, `eval`, and what else runs or makes code; and what a pickle gets by its name.
@@ -42,6 +41,12 @@ _OPERATIONS = opcode.opmap
 _GLOBAL = _OPERATIONS["LOAD_GLOBAL"]
 _IMPORT = _OPERATIONS["IMPORT_NAME"]
 _IMPORT_FROM = _OPERATIONS["IMPORT_FROM"]
+_ATTRIBUTE = _OPERATIONS["LOAD_ATTR"]
+_CONSTANT = _OPERATIONS["LOAD_CONST"]
+# Not in every version.
+_METHOD = _OPERATIONS.get("LOAD_METHOD", -1)
+_SUBSCRIPT = _OPERATIONS.get("BINARY_SUBSCR", -1)
+_CALLS = frozenset(_OPERATIONS.get(name, -1) for name in ("PRECALL", "CALL", "CALL_METHOD"))
 _STORES = frozenset((_OPERATIONS["STORE_NAME"], _OPERATIONS["STORE_GLOBAL"]))
 _LOADING = frozenset(
     _OPERATIONS.get(name) for name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -142,10 +147,9 @@ class Reached:
         code, at = reader.f_code, reader.f_lasti
         known = self._asked.get((id(code), at))
         if known is None:
-            steps = dis.get_instructions(code)
-            steps = [step for step in steps if step.offset >= at and step.opname != "CACHE"]
-            is_plain = steps[0].opname == "LOAD_ATTR" and steps[0].argval == name
-            known = code, _asked_in(steps[1:4]) if is_plain else None
+            first, *rest = steps_at(code, at, 4)
+            is_plain = first[0] == _ATTRIBUTE and attribute(code, *first) == name
+            known = code, _asked_in(code, rest) if is_plain else None
             self._asked[id(code), at] = known
         return known[1]
 
@@ -417,22 +421,23 @@ def _add_words(constant, names):
             _add_words(part, names)
 
 
-def _asked_in(steps):
-    names = [step.opname for step in steps] + ["", ""]
-    if names[0] in ("LOAD_ATTR", "LOAD_METHOD"):
-        is_method = names[0] == "LOAD_METHOD" or sys.version_info >= (3, 12) and steps[0].arg & 1
-        if steps[0].argval == "update" and is_method:
+def _asked_in(code, steps):
+    first, second, third = steps + [(None, 0)] * (3 - len(steps))
+    if first[0] in (_ATTRIBUTE, _METHOD):
+        is_method = first[0] == _METHOD or sys.version_info >= (3, 12) and first[1] & 1
+        name = attribute(code, *first)
+        if name == "update" and is_method:
             # It puts something there, and gets nothing.
             return ""
-        if steps[0].argval != "get" or names[2] not in ("PRECALL", "CALL", "CALL_METHOD"):
+        if name != "get" or third[0] not in _CALLS or third[1] != 1:
             return None
-        if steps[2].arg != 1:
-            return None
-        steps = steps[1:]
-    elif names[1] != "BINARY_SUBSCR":
+        first = second
+    elif second[0] != _SUBSCRIPT:
         return None
-    key = steps[0].argval
-    return key if steps[0].opname == "LOAD_CONST" and type(key) is str else None
+    if first[0] != _CONSTANT:
+        return None
+    key = _constants(code)[first[1]]
+    return key if type(key) is str else None
 
 
 class _Loads:

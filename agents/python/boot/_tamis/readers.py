@@ -6,13 +6,12 @@ Whoever knows can find out what the text means, now or later, and look at the cl
 to. Which names that takes nobody sees. So this counts for all tests.
 """
 
-import dis
 import functools
 import opcode
 import sys
 import types
 
-from .bytecode import steps
+from .bytecode import steps, steps_at
 from .watch import identity, is_a
 
 # Classes have a descriptor for annotations since then. Before, nobody can tell who reads them.
@@ -123,8 +122,8 @@ class Readers:
         place = asking.f_code, asking.f_lasti
         known = self._by_names.get(place)
         if known is None:
-            steps = (one for one in dis.get_instructions(place[0]) if one.offset > place[1])
-            names = [one.argval for one in steps if one.opname != "CACHE"][:2]
+            after = steps_at(place[0], place[1] + 2, 2)
+            names = [attribute(place[0], *step) for step in after]
             known = self._by_names[place] = names == ["parameters", "keys"]
         return known
 
@@ -240,6 +239,12 @@ class Readers:
         return name.partition(".")[0] in known
 
 
+def attribute(code, operation, argument):
+    """The attribute that an instruction of `code` gets, if it is one that gets any."""
+    shift = ATTRIBUTES.get(operation)
+    return None if shift is None else code.co_names[argument >> shift]
+
+
 def _asks(code):
     """Whether code spells that it gets annotations."""
     texts = (one for one in code.co_consts if type(one) is str)
@@ -253,9 +258,8 @@ def _asked(code):
         return found
     before = None
     for _, operation, argument in steps(code):
-        shift = ATTRIBUTES.get(operation)
-        if shift is not None:
-            name = code.co_names[argument >> shift]
+        name = attribute(code, operation, argument)
+        if name is not None:
             if name in NAMES:
                 found.append(before)
             before = name
