@@ -39,10 +39,10 @@ def find(agent, imported):
     own.add(id(doubtful))
     doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
     doubtful.extend(_weakly(modules, own))
-    for holder in doubtful:
-        if type(holder) is not dict or not _is_attributes_of_pytest(holder, own):
-            return holder, named
-    return None, named
+    dicts = tuple(holder for holder in doubtful if type(holder) is dict)
+    own.add(id(dicts))
+    of_pytest = _attributes_of_pytest(dicts, own)
+    return next((one for one in doubtful if id(one) not in of_pytest), None), named
 
 
 def _of_namespaces(agent, namespaces, own):
@@ -194,11 +194,14 @@ def _is_of_pytest(holder):
     return type(name) is str and name.partition(".")[0] in ("_pytest", "pluggy")
 
 
-def _is_attributes_of_pytest(space, own):
-    """Whether a dict is that of an object of pytest, and nothing else has it."""
-    holders = [
-        one
-        for one in gc.get_referrers(space)
-        if id(one) not in own and not is_a(one, types.FrameType)
-    ]
-    return bool(holders) and all(_is_of_pytest(one) for one in holders)
+def _attributes_of_pytest(dicts, own):
+    """The ids of those `dicts`, in a tuple, that objects of pytest have and nothing else.
+
+    To look for referrers takes a look at all objects, and pytest has an object for each module of
+    tests: so one look serves all."""
+    had, doubtful = set(), set()
+    for holder in gc.get_referrers(*dicts) if dicts else ():
+        if id(holder) not in own and not is_a(holder, types.FrameType):
+            of = had if _is_of_pytest(holder) else doubtful
+            of.update(map(id, gc.get_referents(holder)))
+    return had.difference(doubtful).intersection(map(id, dicts))
