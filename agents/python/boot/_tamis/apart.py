@@ -26,10 +26,13 @@ class _Sweep:
     def __init__(self, settling, items, runs):
         self.found = set()
         self._settling = settling
+        # All cells that tests left in the record. Who reads which is found out once, for all.
+        self._all = frozenset().union(*settling.recorded.values())
         # Cells and hashes of what may be different.
-        self._cells = frozenset()
-        self._moved = frozenset()
+        self._cells = set()
+        self._moved = set()
         self._is_known = True
+        settling.plan.needing.learn(settling.hashes)
         there = {item.nodeid for item in items}
         for test in settling.recorded.keys() - there:
             self._may_differ(test)
@@ -50,8 +53,8 @@ class _Sweep:
         if made is None:
             self._is_known = False
             return
-        self._cells = self._cells.union(settling.recorded[test])
-        self._moved = self._moved.union(hashes_of(made))
+        self._cells.update(settling.recorded[test])
+        self._moved.update(hashes_of(made))
 
     def _is_apart(self, item):
         plan, test = self._settling.plan, item.nodeid
@@ -61,7 +64,7 @@ class _Sweep:
         if not self._cells:
             return True
         file = file_of(self._settling.agent, plan, item)
-        return plan.meets(self._cells, test, file, names_of(item)) is None
+        return self._cells.isdisjoint(plan.read_by(self._all, test, file, names_of(item)))
 
 
 class Beside:
@@ -114,18 +117,19 @@ class Beside:
             # Of all: nothing is looked for that tests leave which ran for others only.
             found = {test: ({_LOST}, set()) for test in ran}
         else:
+            cells = frozenset(self._cells)
             for item in apart:
-                self._meets(item, found)
+                self._meets(item, cells, found)
         for test, (cells, changed) in sorted(found.items()):
             told = [list(cell) for cell in sorted(cells)]
             agent.trace.write("beside", test, told, sorted(changed))
 
-    def _meets(self, item, found):
+    def _meets(self, item, cells, found):
         plan, test = self._settling.plan, item.nodeid
         place = self._places[test]
-        if self._cells:
+        if cells:
             file = file_of(self._settling.agent, plan, item)
-            for cell in plan.read_by(frozenset(self._cells), test, file, names_of(item)):
+            for cell in plan.read_by(cells, test, file, names_of(item)):
                 for by in self._cells[cell]:
                     if self._places[by] < place:
                         found.setdefault(by, (set(), set()))[0].add(cell)

@@ -159,6 +159,8 @@ class Differences:
         self.everywhere = []
         # Test ids whose items differ.
         self.items = set()
+        # Cells of tests that are such: every test reads them.
+        self.settings = set()
         self.found = []
 
     @classmethod
@@ -175,7 +177,9 @@ class Differences:
         found = cls(session, asked)
         for path, name in sorted(cells):
             one = found._left(path, name)
-            if one is not None:
+            if one is None:
+                found.settings.add((path, name))
+            else:
                 one.cell = path, name
                 found.found.append(one)
         found._judge()
@@ -474,14 +478,24 @@ class Readings:
     def tell(self, told, file, needed, names, named=()):
         """Which differences a test reads, as text; `None` if there are none. `named`: those that
         somebody reads for it by a name."""
-        read = self.of(told, file, needed, names, named)
         found = self.differences.found
+        read = self._known(told, file, needed, names, named) if found else ()
+        # What annotations mean costs much to find out, and few tests read any.
+        if found and not read and self._reads_annotations(told):
+            read = self._needed(self._by_annotations(), needed)
         return among(sorted(str(found[at]) for at in read)) if read else None
 
     def of(self, told, file, needed, names, named=()):
         """The differences that a test reads."""
         if not self.differences.found:
             return ()
+        read = self._known(told, file, needed, names, named)
+        if self._reads_annotations(told):
+            read = read | self._needed(self._by_annotations(), needed)
+        return read
+
+    def _known(self, told, file, needed, names, named):
+        """The same without those that it reads as it reads annotations."""
         read = set(named)
         for number in told.get("sets", ()):
             read |= self._of_set(number)
@@ -499,9 +513,6 @@ class Readings:
             directory = path[: -len("conftest.py")]
             if path in needed or file.startswith(directory):
                 read.update(self._by_path[path])
-        # What annotations mean costs much to find out, and few tests read any.
-        if not read and self._reads_annotations(told):
-            read = self._needed(self._by_annotations(), needed)
         return read
 
     def _needed(self, read, needed):

@@ -26,7 +26,7 @@ def find(agent, imported):
     own = _of_agent(agent)
     own.update(id(one) for one in (imported, modules, kept, spaces, sys.modules))
     doubtful, named, taken = [], set(), []
-    for holder in gc.get_referrers(*modules):
+    for holder in _referrers(agent, modules):
         if id(holder) in own or _is_frame_of(agent, holder) or _is_of_pytest(holder):
             continue
         space = spaces.get(id(holder))
@@ -38,16 +38,16 @@ def find(agent, imported):
     _add_taken(named, taken)
     own.add(id(doubtful))
     doubtful.extend(_of_namespaces(agent, tuple(map(vars, imported.values())), own))
-    doubtful.extend(_weakly(modules, own))
+    doubtful.extend(_weakly(agent, modules, own))
     dicts = tuple(holder for holder in doubtful if type(holder) is dict)
     own.add(id(dicts))
-    of_pytest = _attributes_of_pytest(dicts, own)
+    of_pytest = _attributes_of_pytest(agent, dicts, own)
     return next((one for one in doubtful if id(one) not in of_pytest), None), named
 
 
 def _of_namespaces(agent, namespaces, own):
     """What holds the names of a module at once, other than its functions."""
-    for holder in gc.get_referrers(*namespaces):
+    for holder in _referrers(agent, namespaces):
         if is_a(holder, (types.ModuleType, types.FunctionType)) or id(holder) in own:
             continue
         if _is_frame_of(agent, holder) or (type(holder) is tuple and holder is namespaces):
@@ -55,10 +55,10 @@ def _of_namespaces(agent, namespaces, own):
         yield holder
 
 
-def _weakly(modules, own):
+def _weakly(agent, modules, own):
     """What holds weak references to modules; the native helper's are invisible."""
     weak = tuple(one for module in modules for one in weakref.getweakrefs(module))
-    for holder in gc.get_referrers(*weak) if weak else ():
+    for holder in _referrers(agent, weak):
         if id(holder) not in own and holder is not weak and not is_a(holder, types.FrameType):
             yield holder
 
@@ -182,6 +182,12 @@ def _imported_from(module, node):
     return sys.modules.get(name)
 
 
+def _referrers(agent, objects):
+    """What refers to any of these, in a tuple: among all objects there are, so that it is asked as
+    few times as possible."""
+    return agent.collector.native.referrers(gc.get_objects(), objects) if objects else ()
+
+
 def _is_frame_of(agent, holder):
     """Whether it is a frame of the agent, or of pytest, which have begun to look for tests."""
     if not is_a(holder, types.FrameType):
@@ -194,13 +200,12 @@ def _is_of_pytest(holder):
     return type(name) is str and name.partition(".")[0] in ("_pytest", "pluggy")
 
 
-def _attributes_of_pytest(dicts, own):
+def _attributes_of_pytest(agent, dicts, own):
     """The ids of those `dicts`, in a tuple, that objects of pytest have and nothing else.
 
-    To look for referrers takes a look at all objects, and pytest has an object for each module of
-    tests: so one look serves all."""
+    Pytest has an object for each module of tests, so it is asked once for all."""
     had, doubtful = set(), set()
-    for holder in gc.get_referrers(*dicts) if dicts else ():
+    for holder in _referrers(agent, dicts):
         if id(holder) not in own and not is_a(holder, types.FrameType):
             of = had if _is_of_pytest(holder) else doubtful
             of.update(map(id, gc.get_referents(holder)))

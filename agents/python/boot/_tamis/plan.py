@@ -4,6 +4,7 @@ PYTEST_DONT_REWRITE
 """
 
 from .differences import Differences, Readings, among
+from .needing import Needing
 from .unit_index import UnitIndex
 
 # So many sets of cells are kept with who reads them.
@@ -31,8 +32,7 @@ class Plan:
         self._met = {}
         # All that tests left, and who reads that.
         self._every = None
-        # By hash of a scope's name: the sets of units that need it.
-        self._needing = {}
+        self.needing = Needing(content, self.index)
 
     def judge(self, test, part, file, names, changed):
         """`None` if the test is confirmed, else what is different. `part` tells what of it
@@ -81,27 +81,25 @@ class Plan:
 
     def needs_one(self, part, hashes):
         """Whether `part` of a test needs one of the scopes whose names have these hashes."""
-        return any(not self._sets_that_need(one).isdisjoint(part["sets"]) for one in hashes)
-
-    def _sets_that_need(self, scope):
-        if scope not in self._needing:
-            self._needing[scope] = self.index.sets_with(self.index.of((scope,), (), ()))
-        return self._needing[scope]
+        self.needing.learn(hashes)
+        return any(not self.needing.of(number).isdisjoint(hashes) for number in part["sets"])
 
     def read_of(self, cells, test, file, names):
         """Those of `cells` that a test reads, but for settings of the process."""
-        found = self._reading(cells).differences.found
+        reading = self._reading(cells)
+        found = reading.differences.found
         part = self.tied(test)
-        read = self._reading(cells).of(part, file, self._needed(part), names)
-        return {found[at].cell for at in read}
+        return {found[at].cell for at in reading.of(part, file, self._needed(part), names)}
 
     def read_by(self, cells, test, file, names):
         """The same with settings of the process, which every test reads."""
-        told = {one.cell for one in self._reading(cells).differences.found}
-        return self.read_of(cells, test, file, names) | (cells - told)
+        settings = self._reading(cells).differences.settings
+        return self.read_of(cells, test, file, names) | settings
 
     def _reading(self, cells):
-        if self._every is None or self._every[0] != cells:
+        # To compare large ones takes long.
+        known = None if self._every is None else self._every[0]
+        if known is not cells and known != cells:
             self._every = cells, self._left(cells)
         return self._every[1]
 

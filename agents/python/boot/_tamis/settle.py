@@ -42,11 +42,11 @@ class Settling:
         # By test: what ran in its turn that later tests do not run again.
         self.made = ties.get("made", {})
         made = {test: hashes_told(one) for test, one in self.made.items()}
-        # `None` if a record does not tell by name what was made.
-        self._turns = None
-        if None not in made.values():
-            made = {test: hashes_of(one) for test, one in made.items()}
-            self._turns = Turns(plan, self.order, made)
+        made = {test: None if one is None else hashes_of(one) for test, one in made.items()}
+        # The hashes of all that, and its turns: `None` if a record does not tell by name what was
+        # made.
+        self.hashes = frozenset().union(*filter(None, made.values()))
+        self._turns = None if None in made.values() else Turns(plan, self.order, made)
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {

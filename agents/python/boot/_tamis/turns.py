@@ -17,14 +17,15 @@ class Turns:
         self._order = order
         # Test -> the hashes of the names of what was made in its turn.
         self._made = made
-        # By unit, then by set: places.
-        self._by_unit = None
+        # By hash of a name, then by set: places.
+        self._by_hash = None
         self._by_set = {}
 
     def last_before(self, part, place):
         """The last turn before that at `place` in which something of `part` ran; -1 if none did."""
-        if self._by_unit is None:
-            self._by_unit = self._places_of_units()
+        if self._by_hash is None:
+            self._by_hash = self._places_of_hashes()
+            self._plan.needing.learn(self._by_hash)
         last = -1
         for number in part["sets"]:
             places = self._of_set(number)
@@ -36,21 +37,17 @@ class Turns:
     def _of_set(self, number):
         places = self._by_set.get(number)
         if places is None:
-            named = self._by_unit.keys() & self._plan.content["sets"][number]
-            places = sorted({place for unit in named for place in self._by_unit[unit]})
+            named = self._plan.needing.of(number).intersection(self._by_hash)
+            places = sorted({place for one in named for place in self._by_hash[one]})
             self._by_set[number] = places
         return places
 
-    def _places_of_units(self):
-        by_name = {name_hash("test " + test): {place} for test, place in self._order.items()}
+    def _places_of_hashes(self):
+        found = {name_hash("test " + test): {place} for test, place in self._order.items()}
         for test, hashes in self._made.items():
             for one in hashes:
-                by_name.setdefault(one, set()).add(self._order[test])
-        by_unit = {}
-        for one, places in by_name.items():
-            for unit in self._plan.index.of((one,), (), ()):
-                by_unit.setdefault(unit, set()).update(places)
-        return by_unit
+                found.setdefault(one, set()).add(self._order[test])
+        return found
 
 
 def hashes_told(text):

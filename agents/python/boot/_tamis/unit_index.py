@@ -30,15 +30,12 @@ class UnitIndex:
                 found.update(known.get(one, ()))
         return found
 
-    def sets_with(self, units):
-        """The sets that have any of these units."""
-        sets = enumerate(self._sets) if units else ()
-        return {at for at, one in sets if not units.isdisjoint(one)}
-
     def annotating(self):
         """The sets with units that read annotations."""
         if self._annotating is None:
-            self._annotating = self.sets_with(self.of((), (), ("annotations",)))
+            units = self.of((), (), ("annotations",))
+            sets = enumerate(self._sets) if units else ()
+            self._annotating = {at for at, one in sets if not units.isdisjoint(one)}
         return self._annotating
 
     def loose(self, number):

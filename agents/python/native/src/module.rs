@@ -436,6 +436,27 @@ unsafe extern "C" fn aged_forget(_: Ref, _: Ref) -> Ref {
     none()
 }
 
+unsafe extern "C" fn referrers(_: Ref, args: Ref) -> Ref {
+    let (mut among, mut held): (Ref, Ref) = (null_mut(), null_mut());
+    let (list, tuple) = (&raw mut PyList_Type, &raw mut PyTuple_Type);
+    if !in_main()
+        || PyArg_ParseTuple(
+            args,
+            c"O!O!".as_ptr(),
+            list,
+            &raw mut among,
+            tuple,
+            &raw mut held,
+        ) == 0
+    {
+        return null_mut();
+    }
+    match outliving::referrers(among, held) {
+        found if found.is_null() => raise(PyExc_RuntimeError, c"no memory for a list"),
+        found => found,
+    }
+}
+
 unsafe extern "C" fn cells(_: Ref, args: Ref) -> Ref {
     let (mut roots, mut places, mut late): (Ref, Ref, Ref) = (null_mut(), null_mut(), null_mut());
     let tuple = &raw mut PyTuple_Type;
@@ -473,7 +494,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 28]> = Global::new([
+static METHODS: Global<[MethodDef; 29]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -500,6 +521,7 @@ static METHODS: Global<[MethodDef; 28]> = Global::new([
     method(c"aged_note", aged_note),
     method(c"aged_found", aged_found),
     method(c"aged_forget", aged_forget),
+    method(c"referrers", referrers),
     method(c"cells", cells),
     MethodDef {
         name: std::ptr::null(),

@@ -6,7 +6,7 @@
 //! among all.
 //! Nothing is collected, as that would run code of the program at another time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
@@ -328,4 +328,23 @@ unsafe fn is_held_weakly_by(object: Ref, by: usize) -> bool {
     let offset = type_object::weaklistoffset((*object).kind);
     let first = if offset == 0 { 0 } else { word(object, offset) };
     first == by && (by == 0 || references(by as Ref) == 1 && word(by as Ref, WEAK_NEXT) == 0)
+}
+
+/// The objects in the list `among` that refer to any in the tuple `held`, as the garbage collector
+/// sees it, in a new list; null, without an exception, on failure. `gc.get_referrers` does the same
+/// but compares each reference with each of `held`.
+pub unsafe fn referrers(among: Ref, held: Ref) -> Ref {
+    let held: HashSet<usize, BuildHasherDefault<OfAddress>> = (0..PyTuple_Size(held))
+        .map(|at| unsafe { PyTuple_GetItem(held, at) as usize })
+        .collect();
+    let (mut found, mut referents) = (Vec::new(), Vec::new());
+    for at in 0..PyList_Size(among) {
+        let object = PyList_GetItem(among, at);
+        referents.clear();
+        add_referents(object, (*object).kind.cast(), &mut referents);
+        if referents.iter().any(|one| held.contains(&(*one as usize))) {
+            found.push(object as usize);
+        }
+    }
+    list_of_objects(&found)
 }

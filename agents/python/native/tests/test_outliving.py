@@ -447,3 +447,18 @@ def test_too_much_is_not_kept_in_mind(native):
     gc.collect(1)
     assert native.aged_found() == []
     assert native.aged_forget() is None and kept
+
+
+def test_referrers_are_those_that_gc_finds(native):
+    graph, slotted = Graph(), Slotted()
+    slotted.graph = graph
+    held = graph, graph.nodes, weakref.ref(slotted), types
+    bound = graph.__init__
+    kept = [held[2], {1: graph}, (graph.nodes,), bound]
+    among = gc.get_objects()
+    found = {id(one) for one in native.referrers(among, held)}
+    expected = {id(one) for one in gc.get_referrers(*held)}
+    assert {id(slotted), id(bound), *map(id, kept[1:3])} <= found
+    # Of the tuple itself some versions of `gc` do not tell.
+    assert found - {id(held)} == expected.intersection(map(id, among)) - {id(held)}
+    assert native.referrers(among, ()) == []
