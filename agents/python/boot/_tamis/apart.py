@@ -17,9 +17,11 @@ _LOST = ("*tests", "what could not be compared")
 
 
 def apart(settling, items, runs):
-    """Those of the tests that wait in `settling` which are apart. `items` are all, in order; `runs`
-    those of them that run whatever values they read."""
-    return _Sweep(settling, items, runs).found
+    """Those of the tests that wait in `settling` which are apart; none if most are not, as few would
+    save little, and those that run in the state of a part leave much else. `items` are all, in
+    order; `runs` those of them that run whatever values they read."""
+    found = _Sweep(settling, items, runs).found
+    return frozenset(found if 2 * len(found) >= len(settling.waiting) else ())
 
 
 class _Sweep:
@@ -36,14 +38,17 @@ class _Sweep:
         there = {item.nodeid for item in items}
         for test in settling.recorded.keys() - there:
             self._may_differ(test)
+        # So many may wait that are not apart.
+        left = len(settling.waiting) // 2
         for item in items:
-            if not self._is_known:
+            if not self._is_known or left < 0:
                 return
             test = item.nodeid
             if test in settling.waiting and self._is_apart(item):
                 self.found.add(test)
             elif test in settling.waiting or test in runs:
                 self._may_differ(test)
+                left -= test in settling.waiting
 
     def _may_differ(self, test):
         settling = self._settling

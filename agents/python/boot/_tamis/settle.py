@@ -275,9 +275,6 @@ def begin(agent, plan, collected, kept, waiting):
     # Of tests that another record proves nobody knows here what they leave.
     if ties.get("is_alone") and all(told["matrix"] == number for told in plan.tests.values()):
         begun.apart = apart(settling, collected, runs)
-    # Few would save little, and those that run in the state of a part leave much else.
-    if 2 * len(begun.apart) < len(waiting):
-        begun.apart = frozenset()
     if begun.apart:
         begun.beside = Beside(settling, collected, begun.apart)
     settling.waiting = waiting = waiting - begun.apart
