@@ -83,7 +83,9 @@ const OF_COLLECTOR: [&str; 3] = [
     "tests/test_units.py",
 ];
 
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 8] = [
+    "tests/test_apart.py",
+    "tests/test_bytecode.py",
     "tests/test_keys.py",
     "tests/test_left.py",
     "tests/test_pytest.py",

@@ -24,10 +24,13 @@ def steps(code, begin=0):
 
 
 def steps_at(code, at, count):
-    """The operation at offset `at` and those after it, `count` in all if there are as many, each
-    with its argument."""
-    raw, begin = code.co_code, at
+    """What stands at offset `at`, and the operations after it: `count` in all if there are as many,
+    each with its argument."""
+    # Code that has not begun is before its first operation. And of a call that is under way,
+    # some versions tell the last place that belongs to it.
+    raw, at = code.co_code, max(at, 0)
+    begin = at
     while begin > 0 and raw[begin - 2] == EXTENDED_ARG:
         begin -= 2
-    found = (step[1:] for step in steps(code, begin) if step[1] != _CACHE)
+    found = (step[1:] for step in steps(code, begin) if step[0] == at or step[1] != _CACHE)
     return list(itertools.islice(found, count))

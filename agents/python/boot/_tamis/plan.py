@@ -103,6 +103,10 @@ class Plan:
             self._every = cells, self._left(cells)
         return self._every[1]
 
+    def forget(self):
+        """What is asked later is answered by what there is then."""
+        self._every = None
+
     def _left(self, cells):
         found = Differences.of_tests(cells, self.session, self.asked)
         return Readings(self.content, self.index, found)

@@ -122,8 +122,7 @@ class Readers:
         place = asking.f_code, asking.f_lasti
         known = self._by_names.get(place)
         if known is None:
-            after = steps_at(place[0], place[1] + 2, 2)
-            names = [attribute(place[0], *step) for step in after]
+            names = [attribute(place[0], *step) for step in steps_at(*place, 3)[1:]]
             known = self._by_names[place] = names == ["parameters", "keys"]
         return known
 
