@@ -1,13 +1,15 @@
 """Who is apart is found out before tests run, and who meets what they left when they have ended."""
 
-import os
 import sys
 import types
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "boot"))
+import traces
 
+sys.path.insert(0, traces.BOOT)
 from _tamis.apart import apart
 from _tamis.plan import Plan
+
+sys.path.remove(traces.BOOT)
 
 LEFT = "lib.py", "Thing.size"
 

@@ -2,14 +2,15 @@
 
 import dis
 import inspect
-import os
 import sys
 import types
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "boot"))
+import traces
 
-from _tamis.bytecode import steps_at
-from _tamis.readers import ATTRIBUTES, attribute
+sys.path.insert(0, traces.BOOT)
+from _tamis.bytecode import ATTRIBUTES, attribute, steps_at
+
+sys.path.remove(traces.BOOT)
 
 
 def _codes(module):

@@ -40,17 +40,17 @@ class _Sweep:
         there = {item.nodeid for item in items}
         for test in settling.recorded.keys() - there:
             self._may_differ(test)
-        # So many may wait that are not apart.
-        left = len(settling.waiting) // 2
+        # So many that wait may turn out not to be apart.
+        spare = len(settling.waiting) // 2
         for item in items:
-            if not self._is_known or left < 0:
+            if not self._is_known or spare < 0:
                 return
             test = item.nodeid
             if test in settling.waiting and self._is_apart(item):
                 self.found.add(test)
             elif test in settling.waiting or test in runs:
                 self._may_differ(test)
-                left -= test in settling.waiting
+                spare -= test in settling.waiting
 
     def _may_differ(self, test):
         settling = self._settling

@@ -4,10 +4,18 @@ PYTEST_DONT_REWRITE
 """
 
 import itertools
+import sys
 from opcode import EXTENDED_ARG, opmap
 
 # A place for what the interpreter keeps for itself; none before 3.11.
 _CACHE = opmap.get("CACHE", -1)
+
+# What gets an attribute, and where in its argument the name is.
+ATTRIBUTES = {
+    opmap[name]: (shift if sys.version_info >= (3, 12) else 0)
+    for name, shift in (("LOAD_ATTR", 1), ("LOAD_METHOD", 0), ("LOAD_SUPER_ATTR", 2))
+    if name in opmap
+}
 
 
 def steps(code, begin=0):
@@ -34,3 +42,9 @@ def steps_at(code, at, count):
         begin -= 2
     found = (step[1:] for step in steps(code, begin) if step[0] == at or step[1] != _CACHE)
     return list(itertools.islice(found, count))
+
+
+def attribute(code, operation, argument):
+    """The attribute that an instruction of `code` gets, if it is one that gets any."""
+    shift = ATTRIBUTES.get(operation)
+    return None if shift is None else code.co_names[argument >> shift]

@@ -479,23 +479,25 @@ class Readings:
         """Which differences a test reads, as text; `None` if there are none. `named`: those that
         somebody reads for it by a name."""
         found = self.differences.found
-        read = self._known(told, file, needed, names, named) if found else ()
+        if not found:
+            return None
         # What annotations mean costs much to find out, and few tests read any.
-        if found and not read and self._reads_annotations(told):
-            read = self._needed(self._by_annotations(), needed)
+        read = self._known(told, file, needed, names, named) or self._annotated(told, needed)
         return among(sorted(str(found[at]) for at in read)) if read else None
 
     def of(self, told, file, needed, names, named=()):
         """The differences that a test reads."""
         if not self.differences.found:
             return ()
-        read = self._known(told, file, needed, names, named)
-        if self._reads_annotations(told):
-            read = read | self._needed(self._by_annotations(), needed)
-        return read
+        return self._known(told, file, needed, names, named) | self._annotated(told, needed)
+
+    def _annotated(self, told, needed):
+        """Those that it reads as it reads annotations."""
+        reads = self._reads_annotations(told)
+        return self._needed(self._by_annotations(), needed) if reads else set()
 
     def _known(self, told, file, needed, names, named):
-        """The same without those that it reads as it reads annotations."""
+        """All others that it reads."""
         read = set(named)
         for number in told.get("sets", ()):
             read |= self._of_set(number)

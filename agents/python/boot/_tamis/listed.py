@@ -7,8 +7,7 @@ other one.
 import sys
 import types
 
-from .bytecode import steps_at
-from .readers import attribute
+from .bytecode import attribute, steps_at
 from .watch import is_a, member_at
 
 # What the text of such a unit begins with. Alone it says that these are told at all.

@@ -15,9 +15,9 @@ import sys
 import types
 
 from .agent import watcher
-from .bytecode import steps, steps_at
+from .bytecode import attribute, steps, steps_at
 from .listed import Listed
-from .readers import Readers, attribute
+from .readers import Readers
 from .watch import is_a, member_at
 
 # `exec`, `eval`, and what else runs or makes code; and what a pickle gets by its name.

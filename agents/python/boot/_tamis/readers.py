@@ -7,11 +7,10 @@ to. Which names that takes nobody sees. So this counts for all tests.
 """
 
 import functools
-import opcode
 import sys
 import types
 
-from .bytecode import steps, steps_at
+from .bytecode import attribute, steps, steps_at
 from .watch import identity, is_a
 
 # Classes have a descriptor for annotations since then. Before, nobody can tell who reads them.
@@ -35,13 +34,6 @@ _NO_INSTANCES = frozenset(("__call__", "__class__", "__func__", "__init__", "__n
 # spell what they look for.
 _INSPECT = "inspect.py"
 _BY_ANY_NAME = (_INSPECT, "pydoc.py", "mock.py", "doctest.py")
-
-# What gets an attribute, and where in its argument the name is.
-ATTRIBUTES = {
-    opcode.opmap[name]: (shift if sys.version_info >= (3, 12) else 0)
-    for name, shift in (("LOAD_ATTR", 1), ("LOAD_METHOD", 0), ("LOAD_SUPER_ATTR", 2))
-    if name in opcode.opmap
-}
 
 _TYPING = ("typing.py", "annotationlib.py", "typing_extensions.py")
 
@@ -236,12 +228,6 @@ class Readers:
         name = whole
         known = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
         return name.partition(".")[0] in known
-
-
-def attribute(code, operation, argument):
-    """The attribute that an instruction of `code` gets, if it is one that gets any."""
-    shift = ATTRIBUTES.get(operation)
-    return None if shift is None else code.co_names[argument >> shift]
 
 
 def _asks(code):
