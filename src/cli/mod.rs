@@ -12,6 +12,7 @@ mod go;
 pub(crate) mod init;
 mod made_for;
 pub(crate) mod minimise;
+mod node;
 pub(crate) mod order;
 pub(crate) mod record;
 pub(crate) mod replay;
@@ -90,6 +91,8 @@ enum Command {
     GoTest(go::GoTestArgs),
     #[command(hide = true)]
     GoBinary(go::GoBinaryArgs),
+    #[command(hide = true)]
+    NodeTest(node::NodeTestArgs),
 }
 
 /// Options of every command, as typed.
@@ -378,6 +381,7 @@ fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit
         Command::Trace(args) => trace::run(args, globals, report),
         Command::GoTest(args) => go::test(args, report),
         Command::GoBinary(args) => go::binary(args),
+        Command::NodeTest(args) => node::run(args, report),
     }
 }
 

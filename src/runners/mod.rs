@@ -12,6 +12,7 @@ pub(crate) mod gradle;
 pub(crate) mod junit;
 pub(crate) mod jvm;
 pub(crate) mod maven;
+mod node;
 mod observer;
 mod orders;
 mod probe;
@@ -45,6 +46,7 @@ pub(crate) use confirm::{
     Anew, Cell, Confirm, Flags, Holder, Leaves, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
 pub(crate) use go::{run_binary, run_go_test};
+pub(crate) use node::run_node_tests;
 pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Observer, Watch};
 pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
@@ -67,6 +69,7 @@ pub(crate) static ALL: &[&dyn Runner] = &[
     &gradle::Gradle,
     &junit::Junit,
     &go::Go,
+    &node::Node,
     &command::Command,
 ];
 
@@ -383,6 +386,7 @@ pub struct Detected {
 pub enum TestsOf {
     Go,
     Jvm,
+    Node,
     Python,
 }
 

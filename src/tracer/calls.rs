@@ -9,8 +9,10 @@ use bstr::{BString, ByteSlice};
 use super::caller::Caller;
 use super::filter::{FCHMODAT2, NATIVE};
 use super::notices::{Notice, bytes};
+use super::parts::Parts;
 use super::peers::Peers;
 use crate::disk;
+use crate::tracer::Part;
 use crate::tracer::paths::{Found, Paths, Way, fingerprint, native};
 use crate::tracer::seen::{Seen, Use, Write};
 
@@ -29,6 +31,7 @@ pub(super) struct Calls {
     pub seen: Seen,
     pub(super) paths: Paths,
     pub(super) peers: Peers,
+    pub(super) parts: Option<Parts>,
 }
 
 /// What becomes of a call.
@@ -47,6 +50,12 @@ impl Calls {
         self.seen.used(&way, Use::Existence);
     }
 
+    /// What all calls came to: as a whole, or in parts.
+    pub(super) fn end(mut self) -> (Seen, Vec<Part>) {
+        let parts = self.parts.map(|parts| parts.end(&mut self.seen));
+        (self.seen, parts.unwrap_or_default())
+    }
+
     /// Takes in a call, which happens after that; `waits` says whether it still will.
     pub(super) fn take(&mut self, notice: &Notice, waits: impl Fn() -> bool) -> Answer {
         if notice.architecture != NATIVE {
@@ -58,6 +67,9 @@ impl Calls {
             return Answer::Unknown;
         }
         let caller = Caller { notice };
+        if let Some(parts) = &mut self.parts {
+            parts.turn_to(notice.thread, &mut self.seen);
+        }
         // Of a process that was killed nothing can be read.
         if self.call(&caller).is_none() && waits() {
             self.seen
@@ -200,6 +212,9 @@ impl Calls {
         follow: bool,
     ) -> Option<Way> {
         let path = caller.path(dir, at)?;
+        if let Some(parts) = &mut self.parts {
+            parts.marked(caller.notice.thread, path.as_bstr());
+        }
         Some(match path.is_empty() {
             true => Way::nowhere(),
             false => self.paths.follow(path.as_bstr(), follow),

@@ -10,6 +10,8 @@ mod changes;
 mod filter;
 #[path = "notices.rs"]
 mod notices;
+#[path = "parts.rs"]
+mod parts;
 #[path = "peers.rs"]
 mod peers;
 
@@ -27,8 +29,9 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreape
 
 use self::calls::{Answer, Calls};
 use self::notices::{Listener, Met, Notice};
+use self::parts::Parts;
 use super::seen::Seen;
-use super::{Job, LOOK, Traced, cannot_start, wait_for};
+use super::{Job, LOOK, Part, Traced, cannot_start, wait_for};
 use crate::run::Ended;
 
 /// How long processes that a test leaves behind may go on, and how long after they were asked
@@ -46,6 +49,7 @@ pub(crate) fn why_not() -> Option<String> {
         timeout: None,
         env: &[],
         output: None,
+        marks: None,
     };
     let error = trace(&job, || 0).err()?;
     let system = error.root_cause().downcast_ref::<io::Error>();
@@ -81,7 +85,7 @@ pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<T
     let since = Instant::now();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watching = scope.spawn(|| watch(&ours, job.cwd, &is_over));
+        let watching = scope.spawn(|| watch(&ours, job, &is_over));
         let child = command.spawn();
         drop(theirs);
         let status = child
@@ -90,31 +94,39 @@ pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<T
         let duration = since.elapsed();
         let left = end_rest();
         is_over.store(true, Ordering::Release);
-        let seen = watching.join().expect("it does not panic");
-        let seen = seen.context("the kernel does not tell what processes do")?;
+        let watched = watching.join().expect("it does not panic");
+        let (seen, parts) = watched.context("the kernel does not tell what processes do")?;
         let (status, timed_out) = status?;
         Ok(Traced {
             ended: Ended::of(status),
             duration,
             timed_out,
             seen,
+            parts,
             left,
         })
     })
 }
 
 /// Takes in the calls of all processes until none is left.
-fn watch(socket: &UnixStream, cwd: &Path, is_over: &AtomicBool) -> io::Result<Seen> {
-    let mut calls = Calls::default();
-    calls.begins_in(cwd);
+fn watch(
+    socket: &UnixStream,
+    job: &Job<'_>,
+    is_over: &AtomicBool,
+) -> io::Result<(Seen, Vec<Part>)> {
+    let mut calls = Calls {
+        parts: job.marks.map(Parts::new),
+        ..Calls::default()
+    };
+    calls.begins_in(job.cwd);
     let Some(listener) = Listener::receive(socket)? else {
-        return Ok(calls.seen);
+        return Ok(calls.end());
     };
     loop {
         match listener.next(LOOK)? {
             Met::Call(notice) => answer(&listener, &notice, &mut calls),
-            Met::End => return Ok(calls.seen),
-            Met::Nothing if is_over.load(Ordering::Acquire) => return Ok(calls.seen),
+            Met::End => return Ok(calls.end()),
+            Met::Nothing if is_over.load(Ordering::Acquire) => return Ok(calls.end()),
             Met::Nothing => {}
         }
     }
@@ -224,6 +236,7 @@ mod tests {
             timeout: None,
             env: &[],
             output: None,
+            marks: None,
         };
         let traced = trace(&job, || 0).unwrap();
         let top = top.to_str().unwrap().to_owned();
@@ -299,6 +312,7 @@ mod tests {
             timeout: None,
             env: &[],
             output: None,
+            marks: None,
         };
         assert!(
             trace(&job, || 0)

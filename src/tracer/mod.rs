@@ -37,9 +37,9 @@ use crate::run::Ended;
 
 pub(crate) use environment::{of_all, spelled};
 pub(crate) use plan::{Plan, Test};
-pub(crate) use seen::Seen;
+pub(crate) use seen::{Seen, shared};
 pub(crate) use supervisor::{adopt_orphans, end_descendants, trace, why_not};
-pub(crate) use write::{Lines, bytes, is_below, runtime, value};
+pub(crate) use write::{Lines, bytes, is_below, runtime, units, value};
 
 /// One command that is a test.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,8 @@ pub(crate) struct Job<'a> {
     pub env: &'a [(OsString, OsString)],
     /// Where both of its outputs go, if not where those of this process go.
     pub output: Option<&'a File>,
+    /// A folder: a process that looks for something there has what is used told apart.
+    pub marks: Option<&'a Path>,
 }
 
 /// How it ended.
@@ -61,8 +63,20 @@ pub(crate) struct Traced {
     pub duration: Duration,
     pub timed_out: bool,
     pub seen: Seen,
+    /// With marks: the same in parts, the first of them what is in no other, and `seen` is empty.
+    pub parts: Vec<Part>,
     /// Processes that it left running, which were ended.
     pub left: usize,
+}
+
+/// What was told apart.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// The process that asked for it.
+    pub process: i32,
+    /// The mark that it looked for.
+    pub name: String,
+    pub seen: Seen,
 }
 
 /// Runs a command of which nobody sees what it uses, for this reason.
@@ -82,6 +96,7 @@ pub(crate) fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
         duration: since.elapsed(),
         timed_out,
         seen,
+        parts: Vec::new(),
         left: 0,
     })
 }

@@ -180,6 +180,7 @@ impl Plan {
             timeout: test.timeout,
             env: &[],
             output: None,
+            marks: None,
         };
         let traced = match &self.untraced {
             None => trace(&job, end_descendants),
@@ -229,6 +230,7 @@ fn not_started(error: &anyhow::Error) -> Traced {
         duration: Duration::ZERO,
         timed_out: false,
         seen,
+        parts: Vec::new(),
         left: 0,
     }
 }

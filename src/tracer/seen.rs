@@ -31,7 +31,7 @@ pub(super) enum Write {
 }
 
 /// What was seen of one test.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Files by content; of those that were written later, their fingerprint before that.
     pub files: BTreeMap<BString, Option<Fingerprint>>,
@@ -44,6 +44,8 @@ pub(crate) struct Seen {
     pub written: BTreeSet<BString>,
     /// Folders that the test made.
     made: BTreeSet<BString>,
+    /// What was not there before it was written.
+    created: BTreeSet<BString>,
     /// How often programs were started, or were to be.
     pub executed: BTreeMap<BString, usize>,
     /// Why there may be more.
@@ -124,17 +126,53 @@ impl Seen {
                 self.doubt(format!("{path} was changed, and what it held is not known"));
             }
         }
+        if way.found == Found::Missing && !self.written.contains(path) {
+            self.created.insert(path.clone());
+        }
         if how == Write::Folder && way.found == Found::Missing {
             self.made.insert(path.clone());
         }
         self.written.insert(path.clone());
     }
 
+    /// Forgets inputs that `other` brought into being.
+    pub(crate) fn forget_made_by(&mut self, other: &Seen) {
+        if other.created.is_empty() {
+            return;
+        }
+        let is_new =
+            |path: &BString| other.created.contains(path) || other.is_below_made(path.as_bstr());
+        self.files.retain(|path, _| !is_new(path));
+        self.exist.retain(|path, _| !is_new(path));
+        self.listed.retain(|path, _| !is_new(path));
+    }
+
+    /// Adds all that `other` used and wrote; what is known already stays as it is.
+    pub(crate) fn join(&mut self, other: Seen) {
+        for (path, print) in other.files {
+            self.files.entry(path).or_insert(print);
+        }
+        for (path, found) in other.exist {
+            self.exist.entry(path).or_insert(found);
+        }
+        for (path, print) in other.listed {
+            self.listed.entry(path).or_insert(print);
+        }
+        for (path, times) in other.executed {
+            *self.executed.entry(path).or_default() += times;
+        }
+        self.written.extend(other.written);
+        self.made.extend(other.made);
+        self.created.extend(other.created);
+        self.incomplete = self.incomplete.take().or(other.incomplete);
+    }
+
     /// Whether the test itself put there what is there.
     pub(super) fn is_own(&self, path: &BStr) -> bool {
-        if self.written.contains(path) {
-            return true;
-        }
+        self.written.contains(path) || self.is_below_made(path)
+    }
+
+    fn is_below_made(&self, path: &BStr) -> bool {
         let mut above = path;
         while let Some(end) = above.rfind_byte(b'/') {
             above = above[..end].as_bstr();
@@ -195,9 +233,34 @@ impl Seen {
     }
 
     /// There may be more than was seen.
-    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+    pub(crate) fn doubt(&mut self, why: impl Into<String>) {
         self.incomplete.get_or_insert_with(|| why.into());
     }
+}
+
+/// Which of several, in their order, use what one before them wrote: the numbers of the writer
+/// and the reader, and a path.
+pub(crate) fn shared(all: &[&Seen]) -> Vec<(usize, usize, BString)> {
+    let mut writers: BTreeMap<&BString, usize> = BTreeMap::new();
+    let mut folders: BTreeMap<&BStr, usize> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for (at, seen) in all.iter().enumerate() {
+        let used = seen.files.keys().chain(seen.exist.keys());
+        let used = used.chain(&seen.written);
+        let used = used.filter_map(|path| Some((path, writers.get(path)?)));
+        let listed = seen.listed.keys();
+        let listed = listed.filter_map(|path| Some((path, folders.get(path.as_bstr())?)));
+        if let Some((path, writer)) = used.chain(listed).next() {
+            pairs.push((*writer, at, path.clone()));
+        }
+        for path in &seen.written {
+            writers.insert(path, at);
+            if let Some(end) = path.rfind_byte(b'/') {
+                folders.insert(path[..end].as_bstr(), at);
+            }
+        }
+    }
+    pairs
 }
 
 /// What the kernel makes up: devices, processes, its own state.

@@ -120,19 +120,8 @@ impl Lines {
 
     /// Defines what was used of files.
     pub(crate) fn files(&mut self, seen: &Seen, counts: impl Fn(&BStr) -> bool) {
-        for (file, print) in seen.files.iter().filter(|(file, _)| counts(file.as_bstr())) {
-            self.unit("file", bytes(file.as_bstr()), value(*print));
-        }
-        for (file, found) in seen.exist.iter().filter(|(file, _)| counts(file.as_bstr())) {
-            let found = match found {
-                Found::Missing => "missing",
-                Found::Dir => "dir",
-                Found::File | Found::Special => "file",
-            };
-            self.unit("exists", bytes(file.as_bstr()), found.into());
-        }
-        for (folder, print) in seen.listed.iter().filter(|(one, _)| counts(one.as_bstr())) {
-            self.unit("dir", bytes(folder.as_bstr()), value(*print));
+        for (kind, path, value) in units(seen, counts) {
+            self.unit(kind, path, value);
         }
     }
 
@@ -196,6 +185,33 @@ impl Lines {
         }
         Ok(write_atomically(dir.join(format!("{name}.trace")), text)?)
     }
+}
+
+/// What was used of files, each as its kind, path and value; only those whose path counts.
+pub(crate) fn units(
+    seen: &Seen,
+    counts: impl Fn(&BStr) -> bool,
+) -> Vec<(&'static str, Value, Value)> {
+    let files = seen
+        .files
+        .iter()
+        .map(|(file, print)| ("file", file, value(*print)));
+    let exist = seen.exist.iter().map(|(file, found)| {
+        let found = match found {
+            Found::Missing => "missing",
+            Found::Dir => "dir",
+            Found::File | Found::Special => "file",
+        };
+        ("exists", file, found.into())
+    });
+    let listed = seen
+        .listed
+        .iter()
+        .map(|(folder, print)| ("dir", folder, value(*print)));
+    let all = files.chain(exist).chain(listed);
+    all.filter(|(_, path, _)| counts(path.as_bstr()))
+        .map(|(kind, path, value)| (kind, bytes(path.as_bstr()), value))
+        .collect()
 }
 
 pub(crate) fn is_below(path: &BStr, folder: &Path) -> bool {

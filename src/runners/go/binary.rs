@@ -255,6 +255,7 @@ impl Binary<'_> {
             timeout: None,
             env: &env,
             output: Some(output),
+            marks: None,
         };
         let traced = match &self.plan.untraced {
             None => tracer::trace(&job, tracer::end_descendants)?,

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::Result;
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, ByteSlice};
 use serde_json::{Value, json};
 
 use super::binary::{Binary, Ran};
@@ -13,7 +13,7 @@ use super::coverage::Meta;
 use super::plan::{Function, GoTest, Need};
 use crate::languages::go_trace::{ALL, COLLECTOR, METHODS, OUTSIDE, TESTS};
 use crate::matrix::{Fingerprint, Outcome};
-use crate::tracer::{Lines, Traced, bytes, is_below, value};
+use crate::tracer::{self, Lines, Seen, Traced, bytes, is_below, value};
 
 /// A test, or tests of one process.
 pub(super) struct Row {
@@ -55,28 +55,8 @@ impl Row {
 /// Tests that use what others of their binary left run every time, and so do these: one without
 /// the other would find something else.
 pub(super) fn mark_shared(rows: &mut [Row]) {
-    let mut writers: BTreeMap<BString, usize> = BTreeMap::new();
-    let mut folders: BTreeMap<BString, usize> = BTreeMap::new();
-    let mut pairs = Vec::new();
-    for (at, row) in rows.iter().enumerate() {
-        let seen = &row.traced.seen;
-        let used = seen.files.keys().chain(seen.exist.keys());
-        let used = used
-            .chain(&seen.written)
-            .filter_map(|path| Some((path, writers.get(path)?)));
-        let listed = seen.listed.keys();
-        let listed = listed.filter_map(|path| Some((path, folders.get(path)?)));
-        if let Some((path, writer)) = used.chain(listed).next() {
-            pairs.push((*writer, at, path.clone()));
-        }
-        for path in &seen.written {
-            writers.insert(path.clone(), at);
-            if let Some(end) = path.rfind_byte(b'/') {
-                folders.insert(path[..end].into(), at);
-            }
-        }
-    }
-    for (writer, reader, path) in pairs {
+    let seen: Vec<&Seen> = rows.iter().map(|row| &row.traced.seen).collect();
+    for (writer, reader, path) in tracer::shared(&seen) {
         let (written_by, read_by) = (
             rows[writer].tests[0].0.clone(),
             rows[reader].tests[0].0.clone(),

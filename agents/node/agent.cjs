@@ -1,0 +1,222 @@
+'use strict'
+// The agent inside Node: every Node process of a test run loads it first (`--require`).
+//
+// It writes down which sources run and in which process, thread and context, and tells the
+// supervisor, which sees every use of a file, where one part ends and the next begins. What
+// this agent does not see is not lost: it then counts for all tests.
+
+const childProcess = require('node:child_process')
+const fs = require('node:fs')
+const Module = require('node:module')
+const path = require('node:path')
+const url = require('node:url')
+const vm = require('node:vm')
+const workers = require('node:worker_threads')
+
+/** The folder of this run. */
+const out = process.env.TAMIS_NODE
+
+/** A mark is a path that is looked for: the supervisor sees that, in order with everything else. */
+const mark = name => fs.existsSync(path.join(out, 'marks', name))
+
+// What tests replace later is not what is called here.
+const write = fs.writeSync
+const stringify = JSON.stringify
+
+let log
+/** Writes a line of what this thread did. */
+const tell = line => {
+  log ??= fs.openSync(path.join(out, 'ran', `${process.pid}-${workers.threadId}`), 'a')
+  write(log, stringify(line) + '\n')
+}
+
+/** The path of a source by the name that it is run under; null if it is no file. */
+const fileOf = name => {
+  if (typeof name !== 'string') return null
+  let file = name
+  if (file.startsWith('file:')) {
+    try {
+      file = url.fileURLToPath(file)
+    } catch {
+      return null
+    }
+  }
+  if (file.startsWith('/@fs/')) file = file.slice('/@fs'.length)
+  const query = file.indexOf('?')
+  if (query > 0) file = file.slice(0, query)
+  return path.isAbsolute(file) ? file : null
+}
+
+const told = new Set()
+const numbers = new WeakMap()
+let contexts = 0
+/** A source runs in a context: 0 is the one of the process. */
+const ran = (name, context) => {
+  const file = fileOf(name)
+  if (file === null) return
+  let number = 0
+  if (context) {
+    if (!numbers.has(context)) numbers.set(context, ++contexts)
+    number = numbers.get(context)
+  }
+  const key = `${number} ${file}`
+  if (told.has(key)) return
+  told.add(key)
+  tell(['ran', number, file])
+}
+
+const named = options => (typeof options === 'string' ? options : options?.filename)
+
+/** Sees what runs by way of `node:vm`, as vitest and jest run everything. */
+function watchScripts() {
+  const { runInThisContext, runInContext, runInNewContext, compileFunction } = vm
+  vm.runInThisContext = function (code, options) {
+    ran(named(options))
+    return Reflect.apply(runInThisContext, this, arguments)
+  }
+  vm.runInContext = function (code, context, options) {
+    ran(named(options), context)
+    return Reflect.apply(runInContext, this, arguments)
+  }
+  vm.runInNewContext = function (code, context, options) {
+    ran(named(options), context)
+    return Reflect.apply(runInNewContext, this, arguments)
+  }
+  vm.compileFunction = function (code, params, options) {
+    ran(named(options), options?.parsingContext)
+    return Reflect.apply(compileFunction, this, arguments)
+  }
+  const scripts = new WeakMap()
+  const { prototype } = vm.Script
+  for (const method of ['runInThisContext', 'runInContext', 'runInNewContext']) {
+    const original = prototype[method]
+    prototype[method] = function (context) {
+      ran(scripts.get(this), method === 'runInThisContext' ? undefined : context)
+      return Reflect.apply(original, this, arguments)
+    }
+  }
+  vm.Script = new Proxy(vm.Script, {
+    construct(target, args, newTarget) {
+      const script = Reflect.construct(target, args, newTarget)
+      const name = named(args[1])
+      if (name) scripts.set(script, name)
+      return script
+    },
+  })
+  if (vm.SourceTextModule) {
+    vm.SourceTextModule = new Proxy(vm.SourceTextModule, {
+      construct(target, args, newTarget) {
+        ran(args[1]?.identifier, args[1]?.context)
+        return Reflect.construct(target, args, newTarget)
+      },
+    })
+  }
+  Module.syncBuiltinESMExports()
+}
+
+/** How vitest is called where this is its main process. */
+const VITEST = /[\\/]vitest[\\/](vitest\.mjs|dist[\\/]cli\.js)$/
+
+const realScript = () => {
+  try {
+    return fs.realpathSync(process.argv[1])
+  } catch {
+    return ''
+  }
+}
+
+const plan = () => JSON.parse(fs.readFileSync(path.join(out, 'node.json'), 'utf8'))
+
+/** Adds the reporter that leaves out tests and tells how the others ended. */
+function joinVitest() {
+  process.env.TAMIS_NODE_REPORTERS = process.argv.some(word => /^--reporter(=|$)/.test(word)) ? 'typed' : ''
+  process.env.TAMIS_NODE_VITEST = realScript()
+  process.argv.splice(2, 0, `--reporter=${path.join(out, 'vitest.mjs')}`)
+}
+
+/** Whether this process only lists the test files that `node --test` finds. */
+const isListing = () => process.env.TAMIS_NODE_LISTS === '1'
+
+/** Notes down each file that `node --test` would run, and starts a program that does nothing. */
+function listTests() {
+  const { prototype } = childProcess.ChildProcess
+  const { spawn } = prototype
+  prototype.spawn = function (options) {
+    if (options?.args?.length) {
+      tell(['test', path.resolve(options.cwd ?? process.cwd(), options.args[options.args.length - 1])])
+      options = { ...options, file: '/bin/true', args: ['true'] }
+    }
+    return Reflect.apply(spawn, this, [options])
+  }
+}
+
+/** Asks `node --test` which files it would run, and has it run those that are not left out. */
+function joinNode() {
+  mark('find')
+  const lists = fs.mkdtempSync(path.join(out, 'list-'))
+  fs.mkdirSync(path.join(lists, 'ran'))
+  const ended = childProcess.spawnSync(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    env: { ...process.env, TAMIS_NODE: lists, TAMIS_NODE_LISTS: '1', TAMIS_NODE_OWN: '1' },
+    stdio: 'ignore',
+  })
+  const found = fs.readdirSync(path.join(lists, 'ran')).flatMap(name =>
+    fs.readFileSync(path.join(lists, 'ran', name), 'utf8').split('\n').filter(Boolean).map(JSON.parse))
+  const tests = found.filter(([kind]) => kind === 'test').map(([, file]) => file)
+  // A glob would not name one file; and where nothing was found it is for Node to say so.
+  const isPlain = tests.every(file => !/[*?[\]{}()!]/.test(file))
+  const isWhole = ended.status === 0 && tests.length > 0
+  tell(['tests', isWhole ? tests : null])
+  if (isWhole && isPlain) {
+    const leftOut = new Set(plan().leftOut)
+    const rest = tests.filter(file => !leftOut.has(file))
+    if (rest.length < tests.length) {
+      if (rest.length === 0) process.exit(0)
+      process.argv.splice(1, process.argv.length, ...rest)
+    }
+  }
+  mark('run')
+}
+
+/** A test file of `node --test` has a process of its own. */
+function isTestOfNode() {
+  tell(['ran', 0, path.resolve(process.argv[1])])
+  process.on('exit', code => tell(['ended', code, process.uptime()]))
+}
+
+function begin() {
+  if (workers.isMainThread && !process.env.TAMIS_NODE_MAIN) {
+    const isVitest = VITEST.test(realScript())
+    const isNode = process.execArgv.includes('--test') && !process.env.NODE_TEST_CONTEXT
+    if (isVitest || isNode) {
+      process.env.TAMIS_NODE_MAIN = String(process.pid)
+      const alone = saysItself(process.argv.slice(isVitest ? 2 : 1), process.execArgv)
+      tell(['main', alone])
+      if (alone === null) (isVitest ? joinVitest : joinNode)()
+    }
+  } else if (workers.isMainThread && !process.env.TAMIS_NODE_OWN) {
+    process.env.TAMIS_NODE_OWN = '1'
+    mark('own')
+    if (process.env.NODE_TEST_CONTEXT && process.argv[1]) isTestOfNode()
+  }
+  watchScripts()
+}
+
+/** Options with which a command says itself what runs, or writes what it compares with. */
+const ALONE = [
+  /^-t$|^--testNamePattern\b|^--changed\b|^--shard\b|^--merge-?[rR]eports\b|^--standalone\b/,
+  /^-u$|^--update\b|^--bail\b|^-w$|^--watch\b(?!=false)|^--browser\b(?!=false)|^--inspect/,
+  /^--test-(name-pattern|skip-pattern|only|shard|update-snapshots|isolation|force-exit)\b/,
+  /^--experimental-test-(isolation|snapshots)|^--experimental-test-coverage/,
+]
+
+/** Commands of vitest that are not `run`. */
+const OTHERS = ['list', 'bench', 'init', 'related', 'watch', 'dev']
+
+/** The word of a command for which it is left alone; null if there is none. */
+function saysItself(words, flags) {
+  const alone = [...words, ...flags].find(word => ALONE.some(one => one.test(word)))
+  return alone ?? OTHERS.find(word => words[0] === word) ?? null
+}
+
+if (out && isListing()) listTests()
+else if (out) begin()

@@ -1,0 +1,138 @@
+// A reporter of vitest that leaves out test files, and tells which there are and how they ended.
+
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const out = process.env.TAMIS_NODE
+const mark = name => fs.existsSync(path.join(out, 'marks', name))
+
+/** The file of a test specification; up to vitest 1 it was a pair. */
+const fileOf = spec => (Array.isArray(spec) ? spec[1] : spec.moduleId ?? spec[1])
+
+export default class Reporter {
+  async onInit(vitest) {
+    this.vitest = vitest
+    this.tests = null
+    const { leftOut } = JSON.parse(fs.readFileSync(path.join(out, 'node.json'), 'utf8'))
+    if (process.env.TAMIS_NODE_REPORTERS !== 'typed') await this.addReporters()
+    this.leaveOut(new Set(leftOut))
+    const { coverageProvider } = vitest
+    if (coverageProvider?.generateCoverage) {
+      const generate = coverageProvider.generateCoverage
+      coverageProvider.generateCoverage = function () {
+        // It reads sources that no test used.
+        mark('end')
+        return Reflect.apply(generate, this, arguments)
+      }
+    }
+    mark('find')
+  }
+
+  /** Takes out test files that are left out, when vitest has found all. */
+  leaveOut(leftOut) {
+    const { vitest } = this
+    const { runFiles } = vitest
+    vitest.runFiles = async (specs, ...rest) => {
+      mark('run')
+      this.tests = [...new Set(Array.from(specs, fileOf))]
+      const ours = Array.from(specs).filter(spec => !leftOut.has(fileOf(spec)))
+      if (ours.length === 0 && this.tests.length > 0) {
+        this.tell([])
+        return { testModules: [], unhandledErrors: [] }
+      }
+      return Reflect.apply(runFiles, vitest, [ours, ...rest])
+    }
+  }
+
+  /** Those that vitest would have without this one, which was added to the command line. */
+  async addReporters() {
+    const { vitest } = this
+    const configured = (vitest.vite ?? vitest.server)?.config?.test?.reporters
+    let wanted = [configured ?? []].flat(1)
+    if (wanted.length === 2 && typeof wanted[0] === 'string' && isOptions(wanted[1])) wanted = [wanted]
+    if (wanted.length === 0) {
+      wanted = ['default']
+      if (process.env.GITHUB_ACTIONS === 'true') wanted.push('github-actions')
+    }
+    for (const one of wanted) {
+      const reporter = await this.made(one)
+      vitest.reporters.push(reporter)
+      await reporter.onInit?.(vitest)
+    }
+  }
+
+  async made(wanted) {
+    const [name, options] = Array.isArray(wanted) ? wanted : [wanted, {}]
+    if (typeof name !== 'string') return name
+    const require = createRequire(process.env.TAMIS_NODE_VITEST)
+    const { ReportersMap } = await import(pathToFileURL(require.resolve('vitest/reporters')).href)
+    if (name in ReportersMap) return new ReportersMap[name](options)
+    const file = /^\.\.?\//.test(name) ? path.resolve(this.vitest.config.root, name) : name
+    const found = path.isAbsolute(file) ? file : createRequire(path.join(this.vitest.config.root, 'x.js')).resolve(file)
+    const { default: Custom } = await import(pathToFileURL(found).href)
+    return new Custom(options)
+  }
+
+  /** Since vitest 3. */
+  onTestRunEnd(modules, errors) {
+    this.end(errors)
+  }
+
+  /** Before. */
+  onFinished(files, errors) {
+    this.end(errors)
+  }
+
+  end(errors = []) {
+    mark('end')
+    const unhandled = Array.from(errors, error => error?.VITEST_TEST_PATH ?? null)
+    const files = this.vitest.state.getFiles()
+    const ended = files.map(file => ({
+      file: file.filepath,
+      state: file.result?.state ?? file.mode,
+      seconds: (file.result?.duration ?? 0) / 1000,
+      ran: tests(file).length,
+      skipped: tests(file).filter(test => test.mode !== 'run' || test.result?.state === 'skip').length,
+    }))
+    this.tell(ended, unhandled, this.edges())
+  }
+
+  /** For each module those that vite knows it to need, and that are no modules which ran: what a
+   * plug-in read to make it. */
+  edges() {
+    const found = new Map()
+    const projects = this.vitest.projects ?? []
+    const servers = new Set([this.vitest.vite ?? this.vitest.server, ...projects.map(one => one.vite ?? one.server)])
+    for (const server of servers) {
+      const graphs = server?.environments
+        ? Object.values(server.environments).map(one => one.moduleGraph)
+        : [server?.moduleGraph]
+      for (const graph of graphs) {
+        for (const module of graph?.idToModuleMap?.values() ?? []) {
+          for (const needed of module.importedModules ?? []) {
+            const isModule = needed.transformResult || needed.ssrTransformResult
+            if (!isModule && needed.file && module.file) {
+              if (!found.has(module.file)) found.set(module.file, new Set())
+              found.get(module.file).add(needed.file)
+            }
+          }
+        }
+      }
+    }
+    return Array.from(found, ([file, needs]) => [file, [...needs]])
+  }
+
+  tell(ended, unhandled = [], edges = []) {
+    const told = { tests: this.tests, ended, unhandled, edges }
+    fs.writeFileSync(path.join(out, 'vitest.json'), JSON.stringify(told))
+  }
+}
+
+const isOptions = value => typeof value === 'object' && value !== null && !('onInit' in value) && value.constructor === Object
+
+/** All tests of a file or suite. */
+function tests(suite) {
+  return (suite.tasks ?? []).flatMap(task => (task.type === 'suite' ? tests(task) : [task]))
+}

@@ -1,0 +1,203 @@
+//! What the agents inside Node's processes told: which sources ran where, which test files there
+//! are, and how they ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::matrix::Outcome;
+
+/// Where agents write what ran: a file for each thread, named by process and thread.
+pub(super) const RAN: &str = "ran";
+
+/// Where the reporter of vitest writes.
+const VITEST: &str = "vitest.json";
+
+/// What was told of one run.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// The program that runs the tests, if one was met.
+    pub main: Option<Main>,
+    /// All test files, absolute; `None` if nobody knows.
+    pub tests: Option<BTreeSet<String>>,
+    /// How those ended that were not left out, and after how many seconds.
+    pub ended: BTreeMap<String, (Outcome, f64)>,
+    /// What ran where.
+    pub places: BTreeMap<Place, BTreeSet<String>>,
+    /// For sources, what was read to make them.
+    pub needs: BTreeMap<String, BTreeSet<String>>,
+    /// How processes of single test files ended.
+    processes: BTreeMap<i32, (Outcome, f64)>,
+}
+
+/// The main process of the program that runs the tests.
+#[derive(Debug)]
+pub(super) struct Main {
+    pub process: i32,
+    /// Why it is left alone, if so: a word of its command.
+    pub alone: Option<String>,
+}
+
+/// Where sources run: 0 is the context of the process, or the thread that it begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub process: i32,
+    pub thread: u32,
+    pub context: u32,
+}
+
+/// A line of an agent.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Main(TagMain, Option<String>),
+    Tests(TagTests, Option<Vec<String>>),
+    Ran(TagRan, u32, String),
+    Ended(TagEnded, i32, f64),
+}
+
+/// The first word of each kind of line.
+macro_rules! tags {
+    ($($name:ident = $word:literal),*) => {
+        $(#[derive(Deserialize)]
+        enum $name {
+            #[serde(rename = $word)]
+            It,
+        })*
+    };
+}
+
+tags!(
+    TagMain = "main",
+    TagTests = "tests",
+    TagRan = "ran",
+    TagEnded = "ended"
+);
+
+/// What the reporter of vitest writes.
+#[derive(Deserialize)]
+struct OfVitest {
+    tests: Option<Vec<String>>,
+    ended: Vec<EndedFile>,
+    /// The test files in which errors came up that no test caught, as far as that is known.
+    unhandled: Vec<Option<String>>,
+    edges: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Deserialize)]
+struct EndedFile {
+    file: String,
+    state: String,
+    seconds: f64,
+    ran: usize,
+    skipped: usize,
+}
+
+impl Told {
+    /// Reads what agents and the reporter wrote into `out`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not what they write.
+    pub(super) fn read(out: &Path) -> Result<Told> {
+        let mut told = Told::default();
+        for file in fs_err::read_dir(out.join(RAN))? {
+            let file = file?.path();
+            let name = file.file_name().and_then(|name| name.to_str());
+            let (process, thread) = name
+                .and_then(|name| name.split_once('-'))
+                .with_context(|| format!("{} was not written by tamis", file.display()))?;
+            let place = Place {
+                process: process.parse()?,
+                thread: thread.parse()?,
+                context: 0,
+            };
+            let text = crate::disk::read_to_string(&file)?;
+            // A process that was killed may have written half a line.
+            for line in text.lines() {
+                if let Ok(line) = serde_json::from_str(line) {
+                    told.take(place, line);
+                }
+            }
+        }
+        told.end_processes();
+        let reported = out.join(VITEST);
+        if reported.is_file() {
+            let of_vitest = serde_json::from_slice(&crate::disk::read(&reported)?)?;
+            told.take_vitest(of_vitest);
+        }
+        Ok(told)
+    }
+
+    fn take(&mut self, place: Place, line: Line) {
+        match line {
+            Line::Main(_, alone) => {
+                self.main = Some(Main {
+                    process: place.process,
+                    alone,
+                });
+            }
+            Line::Tests(_, tests) => self.tests = tests.map(BTreeSet::from_iter),
+            Line::Ran(_, context, file) => {
+                let place = Place { context, ..place };
+                self.places.entry(place).or_default().insert(file);
+            }
+            Line::Ended(_, status, seconds) => {
+                let outcome = match status {
+                    0 => Outcome::Passed,
+                    _ => Outcome::Failed,
+                };
+                self.processes.insert(place.process, (outcome, seconds));
+            }
+        }
+    }
+
+    /// The first source of a process of a single test file is that file.
+    fn end_processes(&mut self) {
+        let Some(tests) = &self.tests else {
+            return;
+        };
+        for (place, files) in &self.places {
+            for file in files.intersection(tests) {
+                let ended = self.processes.get(&place.process);
+                let ended = ended.copied().unwrap_or((Outcome::Crashed, 0.0));
+                self.ended.insert(file.clone(), ended);
+            }
+        }
+    }
+
+    fn take_vitest(&mut self, told: OfVitest) {
+        for ended in told.ended {
+            let outcome = outcome(&ended);
+            // A file can run in several projects.
+            let all = self.ended.entry(ended.file).or_insert((outcome, 0.0));
+            all.1 += ended.seconds;
+            if all.0 == Outcome::Passed || all.0 == Outcome::Skipped && outcome != Outcome::Passed {
+                all.0 = outcome;
+            }
+        }
+        for file in &told.unhandled {
+            let is_meant = |one: &String| file.as_ref().is_none_or(|file| file == one);
+            let meant = self.ended.iter_mut().filter(|(one, _)| is_meant(one));
+            for (_, ended) in meant {
+                ended.0 = Outcome::Failed;
+            }
+        }
+        self.tests = told.tests.map(BTreeSet::from_iter);
+        for (file, needs) in told.edges {
+            self.needs.entry(file).or_default().extend(needs);
+        }
+    }
+}
+
+fn outcome(ended: &EndedFile) -> Outcome {
+    match ended.state.as_str() {
+        "pass" if ended.ran > 0 && ended.ran == ended.skipped => Outcome::Skipped,
+        "pass" => Outcome::Passed,
+        "fail" if ended.ran == 0 => Outcome::Error,
+        "fail" => Outcome::Failed,
+        "skip" | "todo" => Outcome::Skipped,
+        _ => Outcome::Error,
+    }
+}

@@ -1,0 +1,193 @@
+//! Runs the command of the tests under the tracer, with an agent in each of its Node processes,
+//! and writes down what each test file used.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use anyhow::Result;
+use bstr::BStr;
+use serde_json::{Value, json};
+
+use super::plan::{COMMAND, NodePlan, definition};
+use super::rows::{self, Rows};
+use super::told::{RAN, Told};
+use crate::disk;
+use crate::matrix::Fingerprint;
+use crate::tracer::{self, Job, Lines, Seen, bytes, value};
+
+/// Who writes traces of programs in any language.
+const COLLECTOR: &str = "process";
+
+/// The agents, by the names that they have in the folder of a run.
+const AGENTS: [(&str, &str); 2] = [
+    ("agent.cjs", include_str!("../../../agents/node/agent.cjs")),
+    (
+        "vitest.mjs",
+        include_str!("../../../agents/node/vitest.mjs"),
+    ),
+];
+
+/// The folder of results.
+const STORE: &str = ".tamis";
+
+/// The first scope of a test; 0 is what all need.
+const FIRST_TEST: u64 = 1;
+
+/// Runs the command of the plan in a file; returns its status. `tell` hears why nothing is
+/// recorded, if so.
+///
+/// # Errors
+/// If it cannot be started, or what it did not be written down.
+pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Result<i32> {
+    let plan = NodePlan::load(file)?;
+    let marks = plan.out.join("marks");
+    fs_err::create_dir_all(&marks)?;
+    fs_err::create_dir_all(plan.out.join(RAN))?;
+    for (name, text) in AGENTS {
+        disk::write(&plan.out.join(name), text)?;
+    }
+    let left_out = plan.left_out.iter().map(|test| plan.project.join(test));
+    let left_out: Vec<_> = left_out.collect();
+    disk::write(
+        &plan.out.join("node.json"),
+        json!({ "leftOut": left_out }).to_string(),
+    )?;
+    if plan.untraced.is_none() {
+        tracer::adopt_orphans()?;
+    }
+    let argv = plan.words();
+    let env = environment(&plan);
+    let job = Job {
+        argv: &argv,
+        cwd: &plan.cwd,
+        timeout: None,
+        env: &env,
+        output: None,
+        marks: Some(&marks),
+    };
+    let traced = match &plan.untraced {
+        None => tracer::trace(&job, tracer::end_descendants)?,
+        Some(why) => tracer::untraced(&job, why)?,
+    };
+    let status = traced.ended.status();
+    let told = Told::read(&plan.out)?;
+    match &told.main {
+        None => tell("the command starts neither vitest nor `node --test`".to_owned()),
+        Some(main) => match &main.alone {
+            Some(word) => tell(format!("`{word}` says itself what runs")),
+            None => {
+                let rows = rows::sort(&told, traced.parts, &plan.out, &plan.root.join(STORE));
+                write(&plan, &told, &rows, traced.seen.incomplete.as_ref())?;
+            }
+        },
+    }
+    Ok(status)
+}
+
+/// The variables that bring the agent into each process.
+fn environment(plan: &NodePlan) -> Vec<(OsString, OsString)> {
+    let agent = plan.out.join(AGENTS[0].0);
+    let quoted = agent
+        .display()
+        .to_string()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"");
+    let mut options = OsString::from(format!("--require \"{quoted}\""));
+    if let Some(given) = std::env::var_os("NODE_OPTIONS").filter(|given| !given.is_empty()) {
+        options.push(" ");
+        options.push(given);
+    }
+    vec![
+        ("NODE_OPTIONS".into(), options),
+        ("TAMIS_NODE".into(), plan.out.clone().into_os_string()),
+    ]
+}
+
+/// The units of a trace, each defined once.
+struct Units {
+    lines: Lines,
+    known: BTreeMap<String, usize>,
+}
+
+impl Units {
+    fn of(&mut self, kind: &str, path: Value, value: Value) -> usize {
+        let key = json!([kind, path, value]).to_string();
+        let next = self.known.len();
+        *self.known.entry(key).or_insert_with(|| {
+            self.lines.unit(kind, path, value);
+            next
+        })
+    }
+
+    fn seen(&mut self, seen: &Seen) -> Vec<usize> {
+        let all = tracer::units(seen, |_| true);
+        all.into_iter()
+            .map(|(kind, path, value)| self.of(kind, path, value))
+            .collect()
+    }
+}
+
+/// Writes one trace, with all tests.
+fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -> Result<()> {
+    let Some(tests) = &told.tests else {
+        return Ok(());
+    };
+    let name = format!("{}-node", std::process::id());
+    let mut units = Units {
+        lines: Lines::begin(&name, COLLECTOR, &plan.cwd),
+        known: BTreeMap::new(),
+    };
+    let words = plan.words();
+    let mut common = units.seen(&rows.session);
+    let print = |print: Fingerprint| value(Some(print));
+    let command = definition(&words, &plan.cwd, &plan.root);
+    common.push(units.of("runtime", COMMAND.into(), print(command)));
+    let all = tracer::of_all(std::env::vars_os());
+    common.push(units.of("env", "*".into(), print(all)));
+    for name in spelled(rows, &plan.command) {
+        let set = std::env::var_os(name);
+        let set = set.map(|set| Fingerprint::of_value(set.as_bytes()));
+        common.push(units.of("env", name.into(), value(set)));
+    }
+    let nothing: [u64; 0] = [];
+    units.lines.add(json!(["+", 0, common, nothing]));
+    let mut scope = FIRST_TEST;
+    let none = Seen::default();
+    for (test, (outcome, seconds)) in &told.ended {
+        let id = plan.id(test);
+        let path = bytes(BStr::new(test.as_bytes()));
+        let seen = rows.tests.get(test).unwrap_or(&none);
+        let numbers = units.seen(seen);
+        let lines = &mut units.lines;
+        lines.add(json!(["s", scope, "test", id, null]));
+        lines.add(json!(["b", scope, id, path]));
+        lines.add(json!(["+", scope, numbers, [0]]));
+        let lost = "no process was seen to run it".to_owned();
+        let is_lost = !rows.tests.contains_key(test);
+        let incomplete = untraced.or(rows.session.incomplete.as_ref());
+        let incomplete = incomplete.or(seen.incomplete.as_ref());
+        let incomplete = incomplete.or(is_lost.then_some(&lost)).cloned();
+        lines.ends(scope, &id, *outcome, *seconds, &incomplete);
+        scope += 1;
+    }
+    let ids = |tests: &mut dyn Iterator<Item = &String>| -> Vec<String> {
+        tests.map(|test| plan.id(test)).collect()
+    };
+    let ran = ids(&mut told.ended.keys());
+    let rest = ids(&mut tests.iter().filter(|test| !told.ended.contains_key(*test)));
+    units.lines.add(json!(["items", ran, rest]));
+    units.lines.save(&plan.traces, &name)
+}
+
+/// The variables of CI services that files spell which tests use.
+fn spelled(rows: &Rows, words: &[Vec<u8>]) -> BTreeSet<&'static str> {
+    let mut all = Seen::default();
+    for seen in rows.tests.values().chain([&rows.session]) {
+        for path in seen.files.keys() {
+            all.files.entry(path.clone()).or_default();
+        }
+    }
+    tracer::spelled(&all, words)
+}

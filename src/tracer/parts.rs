@@ -1,0 +1,155 @@
+//! Takes apart what the processes of one command use, where one of them says so: by looking for
+//! a path in a folder for marks, which is seen at once and in order.
+//!
+//! | looks for | means |
+//! |---|---|
+//! | `own` | what this process uses from now on, and those that it starts, is told apart |
+//! | any other name | what its group uses from now on is told apart, under this name |
+
+use std::mem;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bstr::{BStr, BString};
+use rustc_hash::FxHashMap;
+
+use crate::disk;
+use crate::tracer::{Part, Seen};
+
+/// What a process looks for that is to have a group of its own.
+const OWN: &[u8] = b"own";
+
+/// How long it is taken for granted which process a thread belongs to: the numbers of threads
+/// that have ended are given again.
+const SURE: Duration = Duration::from_secs(1);
+
+/// A process, with the time at which it began: numbers are given again.
+type Process = (i32, u64);
+
+/// What was told apart so far.
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// The folder for marks, with a slash behind.
+    marks: BString,
+    parts: Vec<Part>,
+    /// The part that is being added to; its place in `parts` is empty.
+    current: usize,
+    /// The newest part of each group. The first one has all that belongs to no other.
+    newest: Vec<usize>,
+    /// The groups of processes that began one.
+    groups: FxHashMap<Process, usize>,
+    threads: FxHashMap<i32, usize>,
+    since: Instant,
+}
+
+impl Parts {
+    pub(super) fn new(marks: &Path) -> Parts {
+        let mut marks = BString::from(marks.as_os_str().as_bytes());
+        marks.push(b'/');
+        Parts {
+            marks,
+            parts: vec![Part::default()],
+            current: 0,
+            newest: vec![0],
+            groups: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Puts into `seen` what belongs to the part of a thread, and away what was there.
+    pub(super) fn turn_to(&mut self, thread: i32, seen: &mut Seen) {
+        if self.since.elapsed() > SURE {
+            self.threads.clear();
+            self.since = Instant::now();
+        }
+        let group = match self.threads.get(&thread) {
+            Some(group) => *group,
+            None => {
+                let group = self.group_of(thread);
+                self.threads.insert(thread, group);
+                group
+            }
+        };
+        self.go_to(self.newest[group], seen);
+    }
+
+    fn go_to(&mut self, part: usize, seen: &mut Seen) {
+        if part == self.current {
+            return;
+        }
+        mem::swap(seen, &mut self.parts[self.current].seen);
+        mem::swap(seen, &mut self.parts[part].seen);
+        self.current = part;
+    }
+
+    /// The group of the nearest process above that began one.
+    fn group_of(&self, thread: i32) -> usize {
+        let mut here = Standing::of(thread);
+        while let Some(standing) = here {
+            if let Some(group) = self.groups.get(&standing.process) {
+                return *group;
+            }
+            here = Standing::of(standing.parent);
+        }
+        0
+    }
+
+    /// Takes in that a thread looked for a path, if that is a mark.
+    pub(super) fn marked(&mut self, thread: i32, path: &BStr) {
+        let Some(name) = path.strip_prefix(self.marks.as_slice()) else {
+            return;
+        };
+        let Some(standing) = Standing::of(thread) else {
+            return;
+        };
+        let group = match name == OWN {
+            true => {
+                self.newest.push(0);
+                self.groups.insert(standing.process, self.newest.len() - 1);
+                self.threads.clear();
+                self.newest.len() - 1
+            }
+            false => self.group_of(thread),
+        };
+        self.newest[group] = self.parts.len();
+        self.parts.push(Part {
+            process: standing.process.0,
+            name: BStr::new(name).to_string(),
+            seen: Seen::default(),
+        });
+    }
+
+    /// All parts, the one of the command first.
+    pub(super) fn end(mut self, seen: &mut Seen) -> Vec<Part> {
+        mem::swap(seen, &mut self.parts[self.current].seen);
+        self.parts
+    }
+}
+
+/// The process of a thread, and the one that started it.
+struct Standing {
+    process: Process,
+    parent: i32,
+}
+
+impl Standing {
+    /// `None` if it has ended.
+    fn of(thread: i32) -> Option<Standing> {
+        let status = disk::read_to_string(format!("/proc/{thread}/status")).ok()?;
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().parse::<i32>().ok()
+        };
+        let (process, parent) = (number("Tgid:")?, number("PPid:")?);
+        let stat = disk::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // Behind the name, which may hold anything, the 20th field is the start.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let start = fields.split_whitespace().nth(19)?.parse().ok()?;
+        Some(Standing {
+            process: (process, start),
+            parent,
+        })
+    }
+}
