@@ -152,7 +152,7 @@ function listTests() {
 
 /** Asks `node --test` which files it would run, and has it run those that are not left out. */
 function joinNode() {
-  mark('find')
+  mark('list')
   const lists = fs.mkdtempSync(path.join(out, 'list-'))
   fs.mkdirSync(path.join(lists, 'ran'))
   const ended = childProcess.spawnSync(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
@@ -169,10 +169,9 @@ function joinNode() {
   if (isWhole && isPlain) {
     const leftOut = new Set(plan().leftOut)
     const rest = tests.filter(file => !leftOut.has(file))
-    if (rest.length < tests.length) {
-      if (rest.length === 0) process.exit(0)
-      process.argv.splice(1, process.argv.length, ...rest)
-    }
+    if (rest.length === 0) process.exit(0)
+    // Also where nothing is left out: it would look at each file that might be a test.
+    process.argv.splice(1, process.argv.length, ...rest)
   }
   mark('run')
 }

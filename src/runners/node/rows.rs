@@ -19,6 +19,7 @@ pub(super) struct Rows {
 }
 
 /// Marks of the main process, in their order: before them it reads configuration.
+const LISTS: &str = "list";
 const FINDS: &str = "find";
 const RUNS: &str = "run";
 const ENDED: &str = "end";
@@ -54,7 +55,7 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
                 sources.forget(&mut seen, None);
                 rows.session.join(seen);
             }
-            ENDED => {}
+            LISTS | ENDED => {}
             "own" if !tests.is_empty() => own.push((tests, seen)),
             _ => rows.session.join(seen),
         }
