@@ -67,7 +67,9 @@ export default class Reporter {
     const [name, options] = Array.isArray(wanted) ? wanted : [wanted, {}]
     if (typeof name !== 'string') return name
     const require = createRequire(process.env.TAMIS_NODE_VITEST)
-    const { ReportersMap } = await import(pathToFileURL(require.resolve('vitest/reporters')).href)
+    const load = name => import(pathToFileURL(require.resolve(name)).href)
+    // Before vitest 3 they were elsewhere, and from 4.1 on it warns of that.
+    const ReportersMap = (await load('vitest/node')).ReportersMap ?? (await load('vitest/reporters')).ReportersMap
     if (name in ReportersMap) return new ReportersMap[name](options)
     const file = /^\.\.?\//.test(name) ? path.resolve(this.vitest.config.root, name) : name
     const found = path.isAbsolute(file) ? file : createRequire(path.join(this.vitest.config.root, 'x.js')).resolve(file)

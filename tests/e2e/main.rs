@@ -44,6 +44,7 @@ mod leaving;
 mod maven;
 mod minimise;
 mod moments;
+mod node;
 mod odd_files;
 mod order;
 mod owner;

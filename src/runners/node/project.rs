@@ -26,7 +26,7 @@ pub(super) struct Package {
 impl Package {
     /// That of a folder; `None` if there is none that can be read.
     pub(super) fn of(folder: &Path) -> Option<Package> {
-        let text = disk::read(&folder.join(PACKAGE)).ok()?;
+        let text = disk::read(folder.join(PACKAGE)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 

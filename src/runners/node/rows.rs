@@ -47,7 +47,8 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
         match part.name.as_str() {
             FINDS => {
                 // Which test files there are is found anew in each run.
-                seen.listed.clear();
+                let listed = std::mem::take(&mut seen.listed);
+                seen.exist.retain(|path, _| !listed.contains_key(path));
                 sources.forget(&mut seen, told.tests.as_ref());
                 rows.session.join(seen);
             }

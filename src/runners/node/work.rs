@@ -46,12 +46,12 @@ pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Resul
     fs_err::create_dir_all(&marks)?;
     fs_err::create_dir_all(plan.out.join(RAN))?;
     for (name, text) in AGENTS {
-        disk::write(&plan.out.join(name), text)?;
+        disk::write(plan.out.join(name), text)?;
     }
     let left_out = plan.left_out.iter().map(|test| plan.project.join(test));
     let left_out: Vec<_> = left_out.collect();
     disk::write(
-        &plan.out.join("node.json"),
+        plan.out.join("node.json"),
         json!({ "leftOut": left_out }).to_string(),
     )?;
     if plan.untraced.is_none() {
@@ -153,9 +153,8 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
     }
     let nothing: [u64; 0] = [];
     units.lines.add(json!(["+", 0, common, nothing]));
-    let mut scope = FIRST_TEST;
     let none = Seen::default();
-    for (test, (outcome, seconds)) in &told.ended {
+    for (scope, (test, (outcome, seconds))) in (FIRST_TEST..).zip(&told.ended) {
         let id = plan.id(test);
         let path = bytes(BStr::new(test.as_bytes()));
         let seen = rows.tests.get(test).unwrap_or(&none);
@@ -170,7 +169,6 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
         let incomplete = incomplete.or(seen.incomplete.as_ref());
         let incomplete = incomplete.or(is_lost.then_some(&lost)).cloned();
         lines.ends(scope, &id, *outcome, *seconds, &incomplete);
-        scope += 1;
     }
     let ids = |tests: &mut dyn Iterator<Item = &String>| -> Vec<String> {
         tests.map(|test| plan.id(test)).collect()

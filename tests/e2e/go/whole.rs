@@ -1,14 +1,15 @@
 //! What people see: output, status, other commands.
 
-use super::harness::{Module, has_go, told};
+use super::harness::{has_go, module};
 use super::module::MODULE;
+use crate::harness::told;
 
 #[test]
 fn a_module_needs_no_configuration() {
     if !has_go() {
         return;
     }
-    let module = Module::new(MODULE);
+    let module = module(MODULE);
     let first = module.tamis(&["run"]);
     let text = told(&first);
     assert!(first.status.success(), "{text}");
@@ -62,7 +63,7 @@ fn init_knows_go() {
     if !has_go() {
         return;
     }
-    let module = Module::new(MODULE);
+    let module = module(MODULE);
     let done = module.tamis(&["init"]);
     assert!(done.status.success(), "{}", told(&done));
     let file = fs_err::read_to_string(module.root().join("tamis.yml")).unwrap();
@@ -74,7 +75,7 @@ fn json_is_that_of_go_test() {
     if !has_go() {
         return;
     }
-    let module = Module::new(MODULE);
+    let module = module(MODULE);
     let done = module.tamis(&["run", "--", "go", "test", "-json", "./..."]);
     assert!(done.status.success(), "{}", told(&done));
     let text = String::from_utf8_lossy(&done.stdout);
@@ -94,7 +95,7 @@ fn what_chooses_tests_itself_is_left_alone() {
     if !has_go() {
         return;
     }
-    let module = Module::new(MODULE);
+    let module = module(MODULE);
     let done = module.tamis(&["run", "--", "go", "test", "-run", "TestSub", "./calc"]);
     let text = told(&done);
     assert!(
@@ -109,7 +110,7 @@ fn a_panic_and_a_failure_are_told_as_ever() {
     if !has_go() {
         return;
     }
-    let module = Module::new(MODULE);
+    let module = module(MODULE);
     module.replace(
         "calc/calc.go",
         "func hook() {}",
@@ -137,7 +138,7 @@ fn a_workspace_is_one_project() {
     if !has_go() {
         return;
     }
-    let module = Module::new(
+    let module = module(
         r#"
 -- go.work --
 go 1.22
@@ -210,7 +211,7 @@ fn without_go_it_says_what_to_do() {
     if !has_go() {
         return;
     }
-    let mut module = Module::new(MODULE);
+    let mut module = module(MODULE);
     // git and a shell, and no more.
     let bin = module.root().join("../home");
     for program in ["git", "sh"] {
@@ -231,7 +232,7 @@ fn tests_of_one_name_run_together() {
     if !has_go() {
         return;
     }
-    let module = Module::new(
+    let module = module(
         r#"
 -- go.mod --
 module example.com/demo
@@ -281,7 +282,7 @@ fn a_test_that_hangs_is_ended() {
     if !has_go() {
         return;
     }
-    let module = Module::new(MODULE);
+    let module = module(MODULE);
     module.replace(
         "calc/calc.go",
         "func hook() {}",
@@ -298,7 +299,7 @@ fn who_leaves_a_file_brings_those_behind() {
     if !has_go() {
         return;
     }
-    let module = Module::new(
+    let module = module(
         r#"
 -- go.mod --
 module example.com/demo

@@ -1,7 +1,8 @@
 //! Edits of what functions do.
 
-use super::Edit::{Replace, Shell, Write};
-use super::{ADDED, Row, check};
+use super::{ADDED, check};
+use crate::harness::Edit::{Replace, Shell, Write};
+use crate::harness::Row;
 
 const BODIES: &[Row] = &[
     ("nothing", Shell("true"), ""),

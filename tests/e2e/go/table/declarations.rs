@@ -1,7 +1,8 @@
 //! Edits outside of functions, and of what builds them.
 
-use super::Edit::{Env, Replace, Shell, Write};
-use super::{Row, check};
+use super::check;
+use crate::harness::Edit::{Env, Replace, Shell, Write};
+use crate::harness::Row;
 
 const DECLARATIONS: &[Row] = &[
     (

@@ -1,7 +1,8 @@
 //! Edits of files that tests use.
 
-use super::Edit::{Env, Replace, Write};
-use super::{Row, check};
+use super::check;
+use crate::harness::Edit::{Env, Replace, Write};
+use crate::harness::Row;
 
 const OF_FILES: &[Row] = &[
     (

@@ -1,7 +1,8 @@
 //! Edits of tests.
 
-use super::Edit::{Replace, Shell, Write};
-use super::{Row, check};
+use super::check;
+use crate::harness::Edit::{Replace, Shell, Write};
+use crate::harness::Row;
 
 const TESTS: &[Row] = &[
     (

@@ -1,0 +1,7 @@
+//! vitest and `node --test` under tamis: which test files run after an edit, and that none is
+//! missed.
+
+mod harness;
+mod project;
+mod table;
+mod whole;

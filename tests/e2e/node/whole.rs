@@ -1,0 +1,1 @@
+//! What people see: output, status, other commands.
