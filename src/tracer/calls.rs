@@ -213,7 +213,7 @@ impl Calls {
     ) -> Option<Way> {
         let path = caller.path(dir, at)?;
         if let Some(parts) = &mut self.parts {
-            parts.marked(caller.notice.thread, path.as_bstr());
+            parts.marked(caller.notice.thread, path.as_bstr(), &self.seen);
         }
         Some(match path.is_empty() {
             true => Way::nowhere(),

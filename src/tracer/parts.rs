@@ -97,7 +97,7 @@ impl Parts {
     }
 
     /// Takes in that a thread looked for a path, if that is a mark.
-    pub(super) fn marked(&mut self, thread: i32, path: &BStr) {
+    pub(super) fn marked(&mut self, thread: i32, path: &BStr, seen: &Seen) {
         let Some(name) = path.strip_prefix(self.marks.as_slice()) else {
             return;
         };
@@ -113,11 +113,17 @@ impl Parts {
             }
             false => self.group_of(thread),
         };
+        let before = match name == OWN {
+            true => Seen::default(),
+            // The part that is being added to is not in its place.
+            false if self.newest[group] == self.current => seen.begun_anew(),
+            false => self.parts[self.newest[group]].seen.begun_anew(),
+        };
         self.newest[group] = self.parts.len();
         self.parts.push(Part {
             process: standing.process.0,
             name: BStr::new(name).to_string(),
-            seen: Seen::default(),
+            seen: before,
         });
     }
 

@@ -135,6 +135,16 @@ impl Seen {
         self.written.insert(path.clone());
     }
 
+    /// For what comes later: what was written is known, and nothing was used.
+    pub(crate) fn begun_anew(&self) -> Seen {
+        Seen {
+            written: self.written.clone(),
+            made: self.made.clone(),
+            created: self.created.clone(),
+            ..Seen::default()
+        }
+    }
+
     /// Forgets inputs that `other` brought into being.
     pub(crate) fn forget_made_by(&mut self, other: &Seen) {
         if other.created.is_empty() {

@@ -198,8 +198,14 @@ fn forget_own(seen: &mut Seen, out: &Path, store: &Path) {
 
 /// Tests that use what others left run every time, and so do these.
 fn mark_shared(own: &mut [(BTreeSet<&String>, Seen)]) {
-    let seen: Vec<&Seen> = own.iter().map(|(_, seen)| seen).collect();
-    for (writer, reader, path) in tracer::shared(&seen) {
+    let mut seen: Vec<&Seen> = own.iter().map(|(_, seen)| seen).collect();
+    let mut pairs = tracer::shared(&seen);
+    // Next time the reader may come after the writer.
+    seen.reverse();
+    let last = seen.len().saturating_sub(1);
+    let back = tracer::shared(&seen).into_iter();
+    pairs.extend(back.map(|(writer, reader, path)| (last - writer, last - reader, path)));
+    for (writer, reader, path) in pairs {
         let name = |at: usize| {
             own[at]
                 .0

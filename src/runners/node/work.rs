@@ -99,9 +99,14 @@ fn environment(plan: &NodePlan) -> Vec<(OsString, OsString)> {
         options.push(" ");
         options.push(given);
     }
+    let no = |name: &str, value: &str| (name.into(), value.into());
     vec![
         ("NODE_OPTIONS".into(), options),
         ("TAMIS_NODE".into(), plan.out.clone().into_os_string()),
+        // Package managers ask whether there is a newer one: who uses the network runs always.
+        no("npm_config_update_notifier", "false"),
+        no("NO_UPDATE_NOTIFIER", "1"),
+        no("YARN_DISABLE_SELF_UPDATE_CHECK", "1"),
     ]
 }
 
