@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::file;
+use crate::runners;
 
 /// Files that mark the folder in which pytest runs; pytest's own search for its `rootdir` uses
 /// them.
@@ -78,12 +79,21 @@ pub(crate) fn find_project(start: &Path) -> Place {
                 .or(Some(folder));
             break;
         }
+        if marked.is_none() && is_node_package(folder) {
+            marked = Some(folder);
+            break;
+        }
     }
     Place {
         folder: marked.or(top).unwrap_or(start).to_owned(),
         file: None,
         top: top.map(Path::to_owned),
     }
+}
+
+/// Whether a folder is a package with tests that run in Node.
+fn is_node_package(folder: &Path) -> bool {
+    runners::named("node").is_some_and(|node| node.detect(folder).is_some())
 }
 
 fn folders_up_to<'a>(start: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
@@ -129,6 +139,16 @@ mod tests {
         let tree = tree(&[".git", "svc/pyproject.toml", "svc/tests/unit/x", "lib/x"]);
         let at = |name: &str| find(&tree.path().join(name)).folder;
         assert_eq!(at("svc/tests/unit"), tree.path().join("svc"));
+        assert_eq!(at("lib"), tree.path());
+    }
+
+    #[test]
+    fn a_package_with_tests_in_node_is_a_project() {
+        let tree = tree(&[".git", "setup.py", "web/src/x", "lib/package.json", "lib/y"]);
+        let package = r#"{"devDependencies": {"vitest": "*"}}"#;
+        fs_err::write(tree.path().join("web/package.json"), package).unwrap();
+        let at = |name: &str| find(&tree.path().join(name)).folder;
+        assert_eq!(at("web/src"), tree.path().join("web"));
         assert_eq!(at("lib"), tree.path());
     }
 
