@@ -59,10 +59,33 @@ const ran = (name, context) => {
     if (!numbers.has(context)) numbers.set(context, ++contexts)
     number = numbers.get(context)
   }
+  ranIn(number, file)
+}
+
+const ranIn = (number, file) => {
   const key = `${number} ${file}`
   if (told.has(key)) return
   told.add(key)
   tell(['ran', number, file])
+}
+
+/** Each test file of jest has a context of its own: another one is a new part. */
+function watchContexts() {
+  const { createContext } = vm
+  if (!workers.isMainThread) tell(['thread'])
+  vm.createContext = function () {
+    const context = Reflect.apply(createContext, this, arguments)
+    numbers.set(context, ++contexts)
+    if (workers.isMainThread) mark(`test-${contexts}`)
+    return context
+  }
+}
+
+/** Whether somebody else than jest uses a file. */
+const ofJest = file => {
+  const by = caller()
+  if (contexts > 0 && RUNTIME.test(by)) ranIn(contexts, file)
+  return !OF_JEST.test(by)
 }
 
 const named = options => (typeof options === 'string' ? options : options?.filename)
@@ -114,8 +137,71 @@ function watchScripts() {
   Module.syncBuiltinESMExports()
 }
 
+/** Functions of `fs` that find out what a file holds, or whether it is there. */
+const USES = [
+  'access', 'copyFile', 'createReadStream', 'exists', 'lstat', 'open', 'openAsBlob', 'opendir', 'readFile', 'readdir',
+  'readlink', 'realpath', 'stat', 'statfs',
+]
+
+/** The packages whose reads in the main process of vitest only make the modules that tests get. */
+const MAKERS = /[\\/]node_modules[\\/](vite|vitest|vite-node|rolldown|rolldown-vite|rollup|esbuild|@vitest[\\/][^\\/]+)[\\/]/
+
+/** The same of jest: what its runtime reads is for the test file that runs. */
+const OF_JEST = /[\\/]node_modules[\\/](jest|jest-[^\\/]+|@jest[\\/][^\\/]+|babel-jest|@babel[\\/]core)[\\/]/
+const RUNTIME = /[\\/]node_modules[\\/](jest-runtime|jest-snapshot)[\\/]/
+
+/** Stands between `fs` and many others. */
+const GRACEFUL = /[\\/]node_modules[\\/]graceful-fs[\\/]/
+
+/** Who called a function of `fs`: the innermost source that is none of Node's and not this one. */
+function caller() {
+  const { stackTraceLimit, prepareStackTrace } = Error
+  Error.stackTraceLimit = 10
+  let found = ''
+  Error.prepareStackTrace = (_, frames) => {
+    const files = frames.map(frame => frame.getFileName() ?? '')
+    const isAside = file => !file || file === __filename || file.startsWith('node:') || GRACEFUL.test(file)
+    found = files.find(file => !isAside(file)) ?? ''
+    return ''
+  }
+  // To ask for it makes it.
+  void new Error().stack
+  Error.stackTraceLimit = stackTraceLimit
+  Error.prepareStackTrace = prepareStackTrace
+  return found
+}
+
+/** Writes down which files this thread uses by itself, where nobody else could tell that. `isOwn`
+ * says so of a file. */
+function watchFiles(isOwn) {
+  const known = new Set()
+  const uses = value => {
+    const file = fileOf(value instanceof URL ? value.href : Buffer.isBuffer(value) ? value.toString() : value)
+    const full = file ?? (typeof value === 'string' ? path.resolve(value) : null)
+    if (full === null || known.has(full) || full.includes('/node_modules/') || !isOwn(full)) return
+    known.add(full)
+    tell(['uses', full])
+  }
+  for (const [holder, names] of [
+    [fs, USES.flatMap(name => [name, `${name}Sync`])],
+    [fs.promises, USES],
+  ]) {
+    for (const name of names) {
+      const original = holder[name]
+      if (typeof original !== 'function') continue
+      const watched = function (file) {
+        uses(file)
+        return Reflect.apply(original, this, arguments)
+      }
+      // `fs.realpath.native`, and what promisify looks for.
+      holder[name] = Object.defineProperties(watched, Object.getOwnPropertyDescriptors(original))
+    }
+  }
+}
+
 /** How vitest is called where this is its main process. */
 const VITEST = /[\\/]vitest[\\/](vitest\.mjs|dist[\\/]cli\.js)$/
+const JEST = /[\\/](jest|jest-cli)[\\/]bin[\\/]jest\.js$/
 
 const realScript = () => {
   try {
@@ -182,20 +268,38 @@ function isTestOfNode() {
   process.on('exit', code => tell(['ended', code, process.uptime()]))
 }
 
+const joinJest = () => require('./jest.cjs')({ out, mark, plan })
+
+const JOIN = { vitest: joinVitest, jest: joinJest, node: joinNode }
+
 function begin() {
   if (workers.isMainThread && !process.env.TAMIS_NODE_MAIN) {
-    const isVitest = VITEST.test(realScript())
+    const script = realScript()
     const isNode = process.execArgv.includes('--test') && !process.env.NODE_TEST_CONTEXT
-    if (isVitest || isNode) {
+    const tool = VITEST.test(script) ? 'vitest' : JEST.test(script) ? 'jest' : isNode ? 'node' : null
+    if (tool) {
       process.env.TAMIS_NODE_MAIN = String(process.pid)
-      const alone = saysItself(process.argv.slice(isVitest ? 2 : 1), process.execArgv)
-      tell(['main', alone])
-      if (alone === null) (isVitest ? joinVitest : joinNode)()
+      process.env.TAMIS_NODE_TOOL = tool
+      const alone = saysItself(process.argv.slice(isNode ? 1 : 2), process.execArgv)
+      tell(['main', tool, alone])
+      if (alone === null) JOIN[tool]()
     }
   } else if (workers.isMainThread && !process.env.TAMIS_NODE_OWN) {
     process.env.TAMIS_NODE_OWN = '1'
     mark('own')
+    // Begun by jest to look at files, or to count what no test ran.
+    if (process.env.TAMIS_NODE_PHASE) mark(process.env.TAMIS_NODE_PHASE)
     if (process.env.NODE_TEST_CONTEXT && process.argv[1]) isTestOfNode()
+  }
+  // In a thread nobody else can tell who used a file; and in the main process, whether that was to
+  // make a module, or because a plug-in or a set-up file wanted to know what it holds.
+  if (!workers.isMainThread) watchFiles(() => true)
+  else if (process.env.TAMIS_NODE_TOOL === 'vitest' && process.env.TAMIS_NODE_MAIN === String(process.pid)) {
+    watchFiles(() => !MAKERS.test(caller()))
+  }
+  if (process.env.TAMIS_NODE_TOOL === 'jest') {
+    watchContexts()
+    if (workers.isMainThread) watchFiles(ofJest)
   }
   watchScripts()
 }
@@ -206,6 +310,8 @@ const ALONE = [
   /^-u$|^--update\b|^--bail\b|^-w$|^--watch\b(?!=false)|^--browser\b(?!=false)|^--inspect/,
   /^--test-(name-pattern|skip-pattern|only|shard|update-snapshots|isolation|force-exit)\b/,
   /^--experimental-test-(isolation|snapshots)|^--experimental-test-coverage/,
+  /^-o$|^-f$|^--(onlyChanged|onlyFailures|lastCommit|changedSince|changedFilesWithAncestor|findRelatedTests)\b/,
+  /^--(listTests|showConfig|clearCache|init|watchAll|updateSnapshot|testNamePattern|filter|shard)\b/,
 ]
 
 /** Commands of vitest that are not `run`. */

@@ -128,7 +128,7 @@ export default class Reporter {
 
   tell(ended, unhandled = [], edges = []) {
     const told = { tests: this.tests, ended, unhandled, edges }
-    fs.writeFileSync(path.join(out, 'vitest.json'), JSON.stringify(told))
+    fs.writeFileSync(path.join(out, 'told.json'), JSON.stringify(told))
   }
 }
 

@@ -4,6 +4,7 @@
 //! | looks for | means |
 //! |---|---|
 //! | `own` | what this process uses from now on, and those that it starts, is told apart |
+//! | a name with `test-` | the same for its group, under this name: what it wrote before is not its own |
 //! | any other name | what its group uses from now on is told apart, under this name |
 
 use std::mem;
@@ -19,6 +20,9 @@ use crate::tracer::{Part, Seen};
 
 /// What a process looks for that is to have a group of its own.
 const OWN: &[u8] = b"own";
+
+/// What the names of parts begin with that are of one test.
+const TEST: &[u8] = b"test-";
 
 /// How long it is taken for granted which process a thread belongs to: the numbers of threads
 /// that have ended are given again.
@@ -113,7 +117,8 @@ impl Parts {
             }
             false => self.group_of(thread),
         };
-        let before = match name == OWN {
+        let is_new = name == OWN || name.starts_with(TEST);
+        let before = match is_new {
             true => Seen::default(),
             // The part that is being added to is not in its place.
             false if self.newest[group] == self.current => seen.begun_anew(),

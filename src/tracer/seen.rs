@@ -135,6 +135,11 @@ impl Seen {
         self.written.insert(path.clone());
     }
 
+    /// Somebody looked for a path where nothing is.
+    pub(crate) fn misses(&mut self, path: BString) {
+        self.exist.entry(path).or_insert(Found::Missing);
+    }
+
     /// For what comes later: what was written is known, and nothing was used.
     pub(crate) fn begun_anew(&self) -> Seen {
         Seen {

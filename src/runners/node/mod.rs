@@ -1,4 +1,4 @@
-//! Tests that run in Node: vitest, and `node --test`. A test is a test file.
+//! Tests that run in Node: vitest, jest, and `node --test`. A test is a test file.
 //!
 //! A process of tamis supervises the command and sees which files its processes use. An agent in
 //! each Node process tells which of that is about which test file; the rest counts for all. So
@@ -34,7 +34,7 @@ use crate::select::{Part, Selection};
 use crate::tracer;
 
 use plan::NodePlan;
-use project::{PACKAGE, Package, VITEST};
+use project::{PACKAGE, Package, TOOLS};
 
 pub(crate) use work::run_node_tests;
 
@@ -45,7 +45,7 @@ pub(super) struct Node;
 const PLAN: &str = "node-plan.json";
 
 /// Programs that run in Node, and those that run scripts of a package.
-const PROGRAMS: [&str; 3] = ["node", "npx", "vitest"];
+const PROGRAMS: [&str; 4] = ["node", "npx", "vitest", "jest"];
 const MANAGERS: [&str; 3] = ["npm", "pnpm", "yarn"];
 
 /// What sources are called that can be tests.
@@ -87,11 +87,14 @@ impl Runner for Node {
             words,
             because: None,
         };
-        if settings.root.join(VITEST).exists() {
-            return Ok(found(vec![VITEST.into(), "run".into()]));
+        for (_, program, words) in TOOLS {
+            if settings.root.join(program).exists() {
+                let words = words.iter().map(OsString::from);
+                return Ok(found([program.into()].into_iter().chain(words).collect()));
+            }
         }
-        if package.needs_vitest() {
-            let why = format!("vitest is not installed: there is no {VITEST}");
+        if let Some((name, program, _)) = package.tool() {
+            let why = format!("{name} is not installed: there is no {program}");
             return Err(Error::usage(why).with_hint("run `npm install`, or as the project says"));
         }
         if on_path("node").is_none() {
@@ -167,14 +170,14 @@ impl Runner for Node {
     }
 
     fn why_unwatched(&self, _project: &Path, _command: &[String]) -> Unwatched {
-        Unwatched::unless("what is watched is vitest and `node --test`;")
+        Unwatched::unless("what is watched is vitest, jest and `node --test`;")
     }
 
     fn doctor(&self, settings: &Settings<'_>, command: Option<&[OsString]>) -> Vec<Check> {
         let mut checks = vec![self.node()];
         let package = Package::of(settings.root).unwrap_or_default();
-        if command.is_none() && package.needs_vitest() {
-            let found = format!("vitest is not installed: there is no {VITEST}");
+        if let (None, Some((name, program, _))) = (command, package.tool()) {
+            let found = format!("{name} is not installed: there is no {program}");
             checks.push(Check::fail(self.name(), found, "run `npm install`"));
         }
         checks.push(match tracer::why_not() {

@@ -11,8 +11,11 @@ use crate::disk;
 /// What marks a package.
 pub(super) const PACKAGE: &str = "package.json";
 
-/// Where a package's own vitest is.
-pub(super) const VITEST: &str = "node_modules/.bin/vitest";
+/// Programs that a package can bring along, each with where it is and the words to start it.
+pub(super) const TOOLS: [(&str, &str, &[&str]); 2] = [
+    ("vitest", "node_modules/.bin/vitest", &["run"]),
+    ("jest", "node_modules/.bin/jest", &[]),
+];
 
 /// What a `package.json` says, as far as it is about tests.
 #[derive(Debug, Default, Deserialize)]
@@ -30,9 +33,12 @@ impl Package {
         serde_json::from_slice(&text).ok()
     }
 
-    pub(super) fn needs_vitest(&self) -> bool {
-        let all = self.dependencies.keys().chain(self.dev_dependencies.keys());
-        all.into_iter().any(|name| name == "vitest")
+    /// The tool that the package depends on, where it is, and the words to start it.
+    pub(super) fn tool(&self) -> Option<(&'static str, &'static str, &'static [&'static str])> {
+        let needs = |name: &str| {
+            self.dependencies.contains_key(name) || self.dev_dependencies.contains_key(name)
+        };
+        TOOLS.into_iter().find(|(name, _, _)| needs(name))
     }
 
     /// The words of its test script, if that is `node --test` and no more.
@@ -48,9 +54,9 @@ impl Package {
     /// Whether its test script starts a program that tamis knows.
     pub(super) fn has_tests(&self) -> bool {
         let script = self.scripts.get("test");
-        let known = ["vitest", "--test"];
+        let known = ["vitest", "jest", "--test"];
         let is_known = script.is_some_and(|script| known.iter().any(|one| script.contains(one)));
-        is_known || self.needs_vitest()
+        is_known || self.tool().is_some()
     }
 }
 

@@ -24,11 +24,17 @@ const FINDS: &str = "find";
 const RUNS: &str = "run";
 const ENDED: &str = "end";
 
+/// What the names of parts begin with that are of one test file.
+const TEST: &str = "test-";
+
 /// Sources that compilers of style sheets read into one another.
 const STYLES: [&str; 7] = [".css", ".scss", ".sass", ".less", ".styl", ".pcss", ".sss"];
 
 /// Paths in which the tools keep what they know for the next run: a part of one.
-const CACHES: [&[u8]; 4] = [
+const CACHES: [&[u8]; 7] = [
+    b"/haste-map-",
+    b"/jest-transform-cache-",
+    b"/perf-cache-",
     b"/node_modules/.vite/vitest/",
     b"/node_modules/.vite-temp/",
     b"/node_modules/.vitest/",
@@ -39,11 +45,15 @@ const CACHES: [&[u8]; 4] = [
 pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> Rows {
     let sources = Sources::of(told);
     let mut rows = Rows::default();
-    let mut own: Vec<(BTreeSet<&String>, Seen)> = Vec::new();
+    let mut own: Vec<Own<'_>> = Vec::new();
     for part in parts {
         let mut seen = part.seen;
         forget_own(&mut seen, out, store);
-        let tests = sources.tests_of(part.process, &seen, told);
+        let tests = tests_of(part.process, &seen, told);
+        if let Some(context) = part.name.strip_prefix(TEST) {
+            own.push(Own::of_context(part.process, context, seen, told));
+            continue;
+        }
         match part.name.as_str() {
             FINDS => {
                 // Which test files there are is found anew in each run.
@@ -56,28 +66,31 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
                 sources.forget(&mut seen, None);
                 rows.session.join(seen);
             }
+            LISTS if told.main.as_ref().is_some_and(|main| main.is_jest) => {
+                rows.session.join(mocks(&seen));
+            }
             LISTS | ENDED => {}
-            "own" if !tests.is_empty() => own.push((tests, seen)),
+            "own" if !tests.is_empty() => own.push(Own {
+                tests,
+                process: part.process,
+                seen,
+                context: BTreeSet::new(),
+            }),
             _ => rows.session.join(seen),
         }
     }
-    for (_, seen) in &mut own {
-        rows.session.forget_made_by(seen);
-        seen.forget_made_by(&rows.session);
+    for one in &mut own {
+        rows.session.forget_made_by(&one.seen);
+        one.seen.forget_made_by(&rows.session);
     }
     mark_shared(&mut own);
-    for (tests, seen) in own {
-        let (last, others) = tests.iter().collect::<Vec<_>>().split_last().map_or_else(
-            || (None, Vec::new()),
-            |(last, others)| (Some((*last).to_string()), others.to_vec()),
-        );
-        for test in others {
-            rows.of((*test).clone()).join(seen.clone());
-        }
-        if let Some(last) = last {
-            rows.of(last).join(seen);
+    for one in &mut own {
+        // jest reads a test file before it makes a context for that.
+        if !one.context.is_empty() {
+            sources.forget(&mut one.seen, None);
         }
     }
+    rows.take(own, told);
     for (test, files) in sources.by_test {
         let seen = rows.of(test);
         for file in files {
@@ -87,10 +100,87 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
     rows
 }
 
+/// What one process used, or what it used while one test file ran.
+struct Own<'t> {
+    tests: BTreeSet<&'t String>,
+    process: i32,
+    seen: Seen,
+    /// The sources that ran in the context of the test file, if it has one.
+    context: BTreeSet<BString>,
+}
+
+impl<'t> Own<'t> {
+    /// A part of a process that runs several test files, each in a context of its own.
+    fn of_context(process: i32, context: &str, seen: Seen, told: &'t Told) -> Own<'t> {
+        let place = Place {
+            process,
+            thread: 0,
+            context: context.parse().unwrap_or(0),
+        };
+        let ran = told.places.get(&place);
+        let mut tests: BTreeSet<&String> = BTreeSet::new();
+        tests.extend(ran.into_iter().flat_map(|files| tests_among(files, told)));
+        let is_of_test = !tests.is_empty();
+        if !is_of_test {
+            // A test made itself a context.
+            tests = tests_of(process, &Seen::default(), told);
+        }
+        let ran = ran.into_iter().flatten().filter(|_| is_of_test);
+        Own {
+            tests,
+            process,
+            seen,
+            context: ran.map(|file| file.as_str().into()).collect(),
+        }
+    }
+}
+
 impl Rows {
     fn of(&mut self, test: String) -> &mut Seen {
         self.tests.entry(test).or_default()
     }
+
+    /// Takes in what processes used. If one ran several test files, they share what it used
+    /// besides the sources that ran in their contexts: it may know that for the next ones.
+    fn take(&mut self, own: Vec<Own<'_>>, told: &Told) {
+        let mut shared: BTreeMap<i32, Seen> = BTreeMap::new();
+        for mut one in own {
+            if let Some(why) = one.seen.incomplete.take() {
+                for test in &one.tests {
+                    self.of((*test).clone()).doubt(why.clone());
+                }
+            }
+            one.seen.files.retain(|path, _| !one.context.contains(path));
+            one.seen.exist.retain(|path, _| !one.context.contains(path));
+            shared.entry(one.process).or_default().join(one.seen);
+        }
+        for (process, seen) in shared {
+            for test in tests_of(process, &seen, told) {
+                self.of(test.clone()).join(seen.clone());
+            }
+        }
+    }
+}
+
+/// Where jest looks for mocks that it takes without being told: of what it listed, only the
+/// folders for these count.
+fn mocks(seen: &Seen) -> Seen {
+    const MOCKS: &str = "/__mocks__";
+    let mut found = Seen::default();
+    for (folder, print) in &seen.listed {
+        if folder.contains_str("/node_modules/") {
+            continue;
+        }
+        if folder.contains_str(MOCKS) {
+            found.listed.insert(folder.clone(), *print);
+            continue;
+        }
+        let inside = BString::from([folder.as_slice(), MOCKS.as_bytes()].concat());
+        if !seen.listed.contains_key(&inside) {
+            found.misses(inside);
+        }
+    }
+    found
 }
 
 /// The sources that ran for tests, and not because the main process needed them.
@@ -139,24 +229,10 @@ impl Sources {
                 known.remove(file.as_bytes().as_bstr());
             }
         }
-        Sources { by_test, known }
-    }
-
-    /// The tests that a process ran.
-    fn tests_of<'t>(&self, process: i32, seen: &Seen, told: &'t Told) -> BTreeSet<&'t String> {
-        let of_process = told
-            .places
-            .iter()
-            .filter(|(place, _)| place.process == process);
-        let ran: BTreeSet<&String> = of_process
-            .flat_map(|(_, files)| tests_among(files, told))
-            .collect();
-        if !ran.is_empty() {
-            return ran;
+        for file in &told.used {
+            known.remove(file.as_bytes().as_bstr());
         }
-        let tests = told.tests.iter().flatten();
-        let is_used = |test: &&String| seen.files.contains_key(test.as_bytes().as_bstr());
-        tests.filter(is_used).collect()
+        Sources { by_test, known }
     }
 
     /// What the main process read to hand it to tests is known of each of these.
@@ -170,6 +246,23 @@ impl Sources {
         seen.files.retain(|path, _| !is_known(path));
         seen.exist.retain(|path, _| !is_known(path));
     }
+}
+
+/// The tests that a process ran.
+fn tests_of<'t>(process: i32, seen: &Seen, told: &'t Told) -> BTreeSet<&'t String> {
+    let of_process = told
+        .places
+        .iter()
+        .filter(|(place, _)| place.process == process);
+    let ran: BTreeSet<&String> = of_process
+        .flat_map(|(_, files)| tests_among(files, told))
+        .collect();
+    if !ran.is_empty() {
+        return ran;
+    }
+    let tests = told.tests.iter().flatten();
+    let is_used = |test: &&String| seen.files.contains_key(test.as_bytes().as_bstr());
+    tests.filter(is_used).collect()
 }
 
 fn tests_among<'t>(
@@ -196,9 +289,9 @@ fn forget_own(seen: &mut Seen, out: &Path, store: &Path) {
     seen.written.retain(|path| !is_own(path.as_bstr()));
 }
 
-/// Tests that use what others left run every time, and so do these.
-fn mark_shared(own: &mut [(BTreeSet<&String>, Seen)]) {
-    let mut seen: Vec<&Seen> = own.iter().map(|(_, seen)| seen).collect();
+/// Tests that use what others wrote run every time, and so do these.
+fn mark_shared(own: &mut [Own<'_>]) {
+    let mut seen: Vec<&Seen> = own.iter().map(|one| &one.seen).collect();
     let mut pairs = tracer::shared(&seen);
     // Next time the reader may come after the writer.
     seen.reverse();
@@ -206,15 +299,10 @@ fn mark_shared(own: &mut [(BTreeSet<&String>, Seen)]) {
     let back = tracer::shared(&seen).into_iter();
     pairs.extend(back.map(|(writer, reader, path)| (last - writer, last - reader, path)));
     for (writer, reader, path) in pairs {
-        let name = |at: usize| {
-            own[at]
-                .0
-                .first()
-                .map_or_else(String::new, |test| (*test).clone())
-        };
+        let name = |at: usize| own[at].tests.first().map_or("", |test| test.as_str());
         let wrote = format!("{} uses {path}, which it wrote", name(reader));
         let read = format!("it uses {path}, which {} wrote", name(writer));
-        own[writer].1.doubt(wrote);
-        own[reader].1.doubt(read);
+        own[writer].seen.doubt(wrote);
+        own[reader].seen.doubt(read);
     }
 }

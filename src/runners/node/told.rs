@@ -12,8 +12,8 @@ use crate::matrix::Outcome;
 /// Where agents write what ran: a file for each thread, named by process and thread.
 pub(super) const RAN: &str = "ran";
 
-/// Where the reporter of vitest writes.
-const VITEST: &str = "vitest.json";
+/// Where vitest and jest tell which test files there are, and how they ended.
+const TOLD: &str = "told.json";
 
 /// What was told of one run.
 #[derive(Debug, Default)]
@@ -26,6 +26,10 @@ pub(super) struct Told {
     pub ended: BTreeMap<String, (Outcome, f64)>,
     /// What ran where.
     pub places: BTreeMap<Place, BTreeSet<String>>,
+    /// Why nobody can tell what single test files used, if so.
+    pub doubt: Option<String>,
+    /// What processes and threads used by themselves, of which others could not tell.
+    pub used: BTreeSet<String>,
     /// For sources, what was read to make them.
     pub needs: BTreeMap<String, BTreeSet<String>>,
     /// How processes of single test files ended.
@@ -36,6 +40,7 @@ pub(super) struct Told {
 #[derive(Debug)]
 pub(super) struct Main {
     pub process: i32,
+    pub is_jest: bool,
     /// Why it is left alone, if so: a word of its command.
     pub alone: Option<String>,
 }
@@ -52,9 +57,11 @@ pub(super) struct Place {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Main(TagMain, Option<String>),
+    Main(TagMain, String, Option<String>),
     Tests(TagTests, Option<Vec<String>>),
     Ran(TagRan, u32, String),
+    Uses(TagUses, String),
+    Thread([TagThread; 1]),
     Ended(TagEnded, i32, f64),
 }
 
@@ -73,12 +80,14 @@ tags!(
     TagMain = "main",
     TagTests = "tests",
     TagRan = "ran",
+    TagUses = "uses",
+    TagThread = "thread",
     TagEnded = "ended"
 );
 
-/// What the reporter of vitest writes.
+/// What vitest and jest tell.
 #[derive(Deserialize)]
-struct OfVitest {
+struct Reported {
     tests: Option<Vec<String>>,
     ended: Vec<EndedFile>,
     /// The test files in which errors came up that no test caught, as far as that is known.
@@ -122,18 +131,19 @@ impl Told {
             }
         }
         told.end_processes();
-        let reported = out.join(VITEST);
+        let reported = out.join(TOLD);
         if reported.is_file() {
-            let of_vitest = serde_json::from_slice(&crate::disk::read(&reported)?)?;
-            told.take_vitest(of_vitest);
+            let reported = serde_json::from_slice(&crate::disk::read(&reported)?)?;
+            told.take_reported(reported);
         }
         Ok(told)
     }
 
     fn take(&mut self, place: Place, line: Line) {
         match line {
-            Line::Main(_, alone) => {
+            Line::Main(_, tool, alone) => {
                 self.main = Some(Main {
+                    is_jest: tool == "jest",
                     process: place.process,
                     alone,
                 });
@@ -142,6 +152,12 @@ impl Told {
             Line::Ran(_, context, file) => {
                 let place = Place { context, ..place };
                 self.places.entry(place).or_default().insert(file);
+            }
+            Line::Thread(_) => {
+                self.doubt = Some("jest runs test files in threads".to_owned());
+            }
+            Line::Uses(_, file) => {
+                self.used.insert(file);
             }
             Line::Ended(_, status, seconds) => {
                 let outcome = match status {
@@ -167,7 +183,7 @@ impl Told {
         }
     }
 
-    fn take_vitest(&mut self, told: OfVitest) {
+    fn take_reported(&mut self, told: Reported) {
         for ended in told.ended {
             let outcome = outcome(&ended);
             // A file can run in several projects.

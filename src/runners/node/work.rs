@@ -21,8 +21,9 @@ use crate::tracer::{self, Job, Lines, Seen, bytes, value};
 const COLLECTOR: &str = "process";
 
 /// The agents, by the names that they have in the folder of a run.
-const AGENTS: [(&str, &str); 2] = [
+const AGENTS: [(&str, &str); 3] = [
     ("agent.cjs", include_str!("../../../agents/node/agent.cjs")),
+    ("jest.cjs", include_str!("../../../agents/node/jest.cjs")),
     (
         "vitest.mjs",
         include_str!("../../../agents/node/vitest.mjs"),
@@ -74,7 +75,7 @@ pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Resul
     let status = traced.ended.status();
     let told = Told::read(&plan.out)?;
     match &told.main {
-        None => tell("the command starts neither vitest nor `node --test`".to_owned()),
+        None => tell("the command starts neither vitest, jest nor `node --test`".to_owned()),
         Some(main) => match &main.alone {
             Some(word) => tell(format!("`{word}` says itself what runs")),
             None => {
@@ -171,6 +172,7 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
         let lost = "no process was seen to run it".to_owned();
         let is_lost = !rows.tests.contains_key(test);
         let incomplete = untraced.or(rows.session.incomplete.as_ref());
+        let incomplete = incomplete.or(told.doubt.as_ref());
         let incomplete = incomplete.or(seen.incomplete.as_ref());
         let incomplete = incomplete.or(is_lost.then_some(&lost)).cloned();
         lines.ends(scope, &id, *outcome, *seconds, &incomplete);

@@ -37,18 +37,21 @@ fn has(program: &str) -> bool {
     folder_of(program, &[]).is_some()
 }
 
-/// The folder `node_modules` with a version of vitest, installed once for all builds.
-fn installed(version: &str) -> PathBuf {
+/// The version of jest that is tried.
+pub const JEST: &str = "jest@30.5.2";
+
+/// The folder `node_modules` with a tool, installed once for all builds.
+fn installed(tool: &str) -> PathBuf {
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vitest-{version}"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(tool.replace('@', "-"));
     let modules = folder.join("node_modules");
     if !folder.join("done").is_file() {
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join("package.json"), "{\"private\": true}\n").unwrap();
         let done = Command::new("npm")
             .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
-            .arg(format!("vitest@{version}"))
+            .arg(tool)
             .current_dir(&folder)
             .output()
             .unwrap();
@@ -60,8 +63,13 @@ fn installed(version: &str) -> PathBuf {
 
 /// A repository with these files (see `harness::text`), and vitest where it belongs.
 pub fn package(text: &str, version: &str) -> Workshop {
+    package_with(text, &format!("vitest@{version}"))
+}
+
+/// The same with another tool.
+pub fn package_with(text: &str, tool: &str) -> Workshop {
     let shop = plain_package(text);
-    let from = installed(version).display().to_string();
+    let from = installed(tool).display().to_string();
     // Links to the same files: to copy them takes longest.
     shop.sh(&format!(
         "cp -al '{from}' node_modules 2>/dev/null || cp -a '{from}' node_modules"
@@ -78,16 +86,21 @@ pub fn plain_package(text: &str) -> Workshop {
 
 /// What vitest itself finds: how each test file ended, and its status.
 pub fn vitest(shop: &Workshop) -> (Endings, i32) {
+    // Threads, as these take less time than processes.
+    let words = ["run", "--pool=threads", "--reporter=json"];
+    plain(shop, "node_modules/.bin/vitest", &words)
+}
+
+/// The same of jest.
+pub fn jest(shop: &Workshop) -> (Endings, i32) {
+    plain(shop, "node_modules/.bin/jest", &["--json", "--no-cache"])
+}
+
+fn plain(shop: &Workshop, program: &str, words: &[&str]) -> (Endings, i32) {
     let told = shop.root().join("../told.json");
     let _ = fs_err::remove_file(&told);
-    // Threads, as these take less time than processes.
-    let words = [
-        "run",
-        "--pool=threads",
-        "--reporter=json",
-        "--outputFile=../told.json",
-    ];
-    let done = shop.command("node_modules/.bin/vitest", &words);
+    let words = [words, &["--outputFile=../told.json"]].concat();
+    let done = shop.command(program, &words);
     let mut endings = Endings::new();
     if let Ok(text) = fs_err::read(&told) {
         let told: Value = serde_json::from_slice(&text).unwrap();

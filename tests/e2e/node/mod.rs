@@ -1,7 +1,8 @@
-//! vitest and `node --test` under tamis: which test files run after an edit, and that none is
+//! vitest, jest and `node --test` under tamis: which test files run after an edit, and that none is
 //! missed.
 
 mod harness;
+mod jest;
 mod project;
 mod table;
 mod whole;

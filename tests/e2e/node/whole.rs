@@ -112,7 +112,7 @@ fn what_chooses_tests_itself_is_left_alone() {
     let text = told(&done);
     assert!(text.contains("hello"), "{text}");
     assert!(
-        text.contains("starts neither vitest nor `node --test`"),
+        text.contains("starts neither vitest, jest nor `node --test`"),
         "{text}"
     );
 }
