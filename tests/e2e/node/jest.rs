@@ -238,7 +238,7 @@ fn what_jest_says_stays_as_it_is() {
     assert!(text.contains("unused.js"), "{text}");
     shop.write("lib/unused.js", "module.exports = { b: 1 }\n");
     let text = told(&shop.tamis(&command));
-    assert!(text.contains("nothing selected of 8 tests"), "{text}");
+    assert!(text.contains("8 left out on proof"), "{text}");
     let text = told(&shop.tamis(&["run", "--", "node_modules/.bin/jest", "-t", "snaps"]));
     assert!(text.contains("`-t` says itself what runs"), "{text}");
 }

@@ -4,5 +4,6 @@
 mod harness;
 mod jest;
 mod project;
+mod reads;
 mod table;
 mod whole;
