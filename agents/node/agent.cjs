@@ -21,13 +21,21 @@ const mark = name => fs.existsSync(path.join(out, 'marks', name))
 
 // What tests replace later is not what is called here.
 const write = fs.writeSync
+const open = fs.openSync
 const stringify = JSON.stringify
 
 let log
-/** Writes a line of what this thread did. */
+let waiting = ''
+/** Writes a line of what this thread did. Where a test has put other files in place of these, it waits. */
 const tell = line => {
-  log ??= fs.openSync(path.join(out, 'ran', `${process.pid}-${workers.threadId}`), 'a')
-  write(log, stringify(line) + '\n')
+  if (line) waiting += stringify(line) + '\n'
+  try {
+    log ??= open(path.join(out, 'ran', `${process.pid}-${workers.threadId}`), 'a')
+    write(log, waiting)
+    waiting = ''
+  } catch {
+    process.once('exit', () => waiting && tell())
+  }
 }
 
 /** The path of a source by the name that it is run under; null if it is no file. */
@@ -223,17 +231,25 @@ function joinVitest() {
 /** Whether this process only lists the test files that `node --test` finds. */
 const isListing = () => process.env.TAMIS_NODE_LISTS === '1'
 
-/** Notes down each file that `node --test` would run, and starts a program that does nothing. */
-function listTests() {
+/** Sees each test file that `node --test` starts. */
+function watchStarts(before, after) {
   const { prototype } = childProcess.ChildProcess
   const { spawn } = prototype
   prototype.spawn = function (options) {
-    if (options?.args?.length) {
-      tell(['test', path.resolve(options.cwd ?? process.cwd(), options.args[options.args.length - 1])])
-      options = { ...options, file: '/bin/true', args: ['true'] }
-    }
-    return Reflect.apply(spawn, this, [options])
+    const given = options?.args?.length ? before(options) : options
+    const done = Reflect.apply(spawn, this, [given])
+    after(this)
+    return done
   }
+}
+
+/** Notes down each file that `node --test` would run, and starts a program that does nothing. */
+function listTests() {
+  const nothing = options => {
+    tell(['test', path.resolve(options.cwd ?? process.cwd(), options.args[options.args.length - 1])])
+    return { ...options, file: '/bin/true', args: ['true'] }
+  }
+  watchStarts(nothing, () => {})
 }
 
 /** Asks `node --test` which files it would run, and has it run those that are not left out. */
@@ -260,12 +276,14 @@ function joinNode() {
     process.argv.splice(1, process.argv.length, ...rest)
   }
   mark('run')
-}
-
-/** A test file of `node --test` has a process of its own. */
-function isTestOfNode() {
-  tell(['ran', 0, path.resolve(process.argv[1])])
-  process.on('exit', code => tell(['ended', code, process.uptime()]))
+  // What handlers of its end do to its status only this process sees.
+  watchStarts(
+    options => options,
+    child => {
+      const since = Date.now()
+      child.once('exit', code => tell(['ended', child.pid ?? 0, code ?? 1, (Date.now() - since) / 1000]))
+    },
+  )
 }
 
 const joinJest = () => require('./jest.cjs')({ out, mark, plan })
@@ -280,6 +298,7 @@ function begin() {
     if (tool) {
       process.env.TAMIS_NODE_MAIN = String(process.pid)
       process.env.TAMIS_NODE_TOOL = tool
+      mark('main')
       const alone = saysItself(process.argv.slice(isNode ? 1 : 2), process.execArgv)
       tell(['main', tool, alone])
       if (alone === null) JOIN[tool]()
@@ -289,12 +308,15 @@ function begin() {
     mark('own')
     // Begun by jest to look at files, or to count what no test ran.
     if (process.env.TAMIS_NODE_PHASE) mark(process.env.TAMIS_NODE_PHASE)
-    if (process.env.NODE_TEST_CONTEXT && process.argv[1]) isTestOfNode()
+    // A test file of `node --test` has a process of its own.
+    if (process.env.NODE_TEST_CONTEXT && process.argv[1]) tell(['ran', 0, path.resolve(process.argv[1])])
   }
   // In a thread nobody else can tell who used a file; and in the main process, whether that was to
   // make a module, or because a plug-in or a set-up file wanted to know what it holds.
-  if (!workers.isMainThread) watchFiles(() => true)
-  else if (process.env.TAMIS_NODE_TOOL === 'vitest' && process.env.TAMIS_NODE_MAIN === String(process.pid)) {
+  if (!workers.isMainThread) {
+    if (process.env.TAMIS_NODE_TOOL === 'vitest' && !process.env.TAMIS_NODE_OWN) tell(['threads'])
+    watchFiles(() => true)
+  } else if (process.env.TAMIS_NODE_TOOL === 'vitest' && process.env.TAMIS_NODE_MAIN === String(process.pid)) {
     watchFiles(() => !MAKERS.test(caller()))
   }
   if (process.env.TAMIS_NODE_TOOL === 'jest') {
@@ -320,7 +342,7 @@ const OTHERS = ['list', 'bench', 'init', 'related', 'watch', 'dev']
 /** The word of a command for which it is left alone; null if there is none. */
 function saysItself(words, flags) {
   const alone = [...words, ...flags].find(word => ALONE.some(one => one.test(word)))
-  return alone ?? OTHERS.find(word => words[0] === word) ?? null
+  return alone ?? OTHERS.find(word => words.includes(word)) ?? null
 }
 
 if (out && isListing()) listTests()

@@ -40,7 +40,7 @@ module.exports = ({ out, mark, plan }) => {
 
   const tell = () => {
     const told = { tests: [...found], ended, unhandled: [], edges: [] }
-    fs.writeFileSync(path.join(out, 'told.json'), JSON.stringify(told))
+    fs.writeFileSync(path.join(out, `told-${process.pid}.json`), JSON.stringify(told))
   }
 
   /** How a test file ended, in the words that vitest has for it. */

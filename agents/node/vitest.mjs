@@ -101,8 +101,8 @@ export default class Reporter {
     this.tell(ended, unhandled, this.edges())
   }
 
-  /** For each module those that vite knows it to need, and that are no modules which ran: what a
-   * plug-in read to make it. */
+  /** For each module what vite knows it to need, and what it does not import: what a plug-in read to
+   * make it. */
   edges() {
     const found = new Map()
     const projects = this.vitest.projects ?? []
@@ -113,9 +113,11 @@ export default class Reporter {
         : [server?.moduleGraph]
       for (const graph of graphs) {
         for (const module of graph?.idToModuleMap?.values() ?? []) {
+          const made = module.transformResult ?? module.ssrTransformResult
+          const imports = new Set([...(made?.deps ?? []), ...(made?.dynamicDeps ?? [])])
           for (const needed of module.importedModules ?? []) {
-            const isModule = needed.transformResult || needed.ssrTransformResult
-            if (!isModule && needed.file && module.file) {
+            const isImport = imports.has(needed.url) || imports.has(needed.id)
+            if (!isImport && needed.file && module.file) {
               if (!found.has(module.file)) found.set(module.file, new Set())
               found.get(module.file).add(needed.file)
             }
@@ -128,7 +130,7 @@ export default class Reporter {
 
   tell(ended, unhandled = [], edges = []) {
     const told = { tests: this.tests, ended, unhandled, edges }
-    fs.writeFileSync(path.join(out, 'told.json'), JSON.stringify(told))
+    fs.writeFileSync(path.join(out, `told-${process.pid}.json`), JSON.stringify(told))
   }
 }
 

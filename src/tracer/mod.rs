@@ -76,6 +76,8 @@ pub(crate) struct Part {
     pub process: i32,
     /// The mark that it looked for.
     pub name: String,
+    /// Whether it is about the processes that a main process started.
+    pub is_of_others: bool,
     pub seen: Seen,
 }
 

@@ -4,6 +4,7 @@
 //! | looks for | means |
 //! |---|---|
 //! | `own` | what this process uses from now on, and those that it starts, is told apart |
+//! | `main` | the same, and what it uses apart from what those use that it starts |
 //! | a name with `test-` | the same for its group, under this name: what it wrote before is not its own |
 //! | any other name | what its group uses from now on is told apart, under this name |
 
@@ -20,6 +21,7 @@ use crate::tracer::{Part, Seen};
 
 /// What a process looks for that is to have a group of its own.
 const OWN: &[u8] = b"own";
+const MAIN: &[u8] = b"main";
 
 /// What the names of parts begin with that are of one test.
 const TEST: &[u8] = b"test-";
@@ -39,12 +41,20 @@ pub(super) struct Parts {
     parts: Vec<Part>,
     /// The part that is being added to; its place in `parts` is empty.
     current: usize,
-    /// The newest part of each group. The first one has all that belongs to no other.
-    newest: Vec<usize>,
+    /// The first one has all that belongs to no other.
+    groups: Vec<Group>,
     /// The groups of processes that began one.
-    groups: FxHashMap<Process, usize>,
-    threads: FxHashMap<i32, usize>,
+    begun: FxHashMap<Process, usize>,
+    /// The groups of threads, and whether they are of the process that began it.
+    threads: FxHashMap<i32, (usize, bool)>,
     since: Instant,
+}
+
+/// The newest parts of a group: of the process that began it, and of those that it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    first: usize,
+    others: usize,
 }
 
 impl Parts {
@@ -55,8 +65,11 @@ impl Parts {
             marks,
             parts: vec![Part::default()],
             current: 0,
-            newest: vec![0],
-            groups: FxHashMap::default(),
+            groups: vec![Group {
+                first: 0,
+                others: 0,
+            }],
+            begun: FxHashMap::default(),
             threads: FxHashMap::default(),
             since: Instant::now(),
         }
@@ -68,15 +81,17 @@ impl Parts {
             self.threads.clear();
             self.since = Instant::now();
         }
-        let group = match self.threads.get(&thread) {
-            Some(group) => *group,
+        let (group, is_first) = match self.threads.get(&thread) {
+            Some(known) => *known,
             None => {
-                let group = self.group_of(thread);
-                self.threads.insert(thread, group);
-                group
+                let found = self.group_of(thread);
+                self.threads.insert(thread, found);
+                found
             }
         };
-        self.go_to(self.newest[group], seen);
+        let group = self.groups[group];
+        let part = if is_first { group.first } else { group.others };
+        self.go_to(part, seen);
     }
 
     fn go_to(&mut self, part: usize, seen: &mut Seen) {
@@ -88,16 +103,18 @@ impl Parts {
         self.current = part;
     }
 
-    /// The group of the nearest process above that began one.
-    fn group_of(&self, thread: i32) -> usize {
+    /// The group of the nearest process above that began one, and whether it is that one.
+    fn group_of(&self, thread: i32) -> (usize, bool) {
         let mut here = Standing::of(thread);
+        let mut is_first = true;
         while let Some(standing) = here {
-            if let Some(group) = self.groups.get(&standing.process) {
-                return *group;
+            if let Some(group) = self.begun.get(&standing.process) {
+                return (*group, is_first);
             }
+            is_first = false;
             here = Standing::of(standing.parent);
         }
-        0
+        (0, false)
     }
 
     /// Takes in that a thread looked for a path, if that is a mark.
@@ -108,28 +125,42 @@ impl Parts {
         let Some(standing) = Standing::of(thread) else {
             return;
         };
-        let group = match name == OWN {
+        let begins = name == OWN || name == MAIN;
+        let group = match begins {
             true => {
-                self.newest.push(0);
-                self.groups.insert(standing.process, self.newest.len() - 1);
+                let group = Group {
+                    first: 0,
+                    others: 0,
+                };
+                self.groups.push(group);
+                let number = self.groups.len() - 1;
+                self.begun.insert(standing.process, number);
                 self.threads.clear();
-                self.newest.len() - 1
+                number
             }
-            false => self.group_of(thread),
+            false => self.group_of(thread).0,
         };
-        let is_new = name == OWN || name.starts_with(TEST);
-        let before = match is_new {
-            true => Seen::default(),
-            // The part that is being added to is not in its place.
-            false if self.newest[group] == self.current => seen.begun_anew(),
-            false => self.parts[self.newest[group]].seen.begun_anew(),
+        let is_new = begins || name.starts_with(TEST);
+        let Group { first, others } = self.groups[group];
+        let is_split = name == MAIN || first != others;
+        let mut add = |before: usize, of_others: bool| {
+            let begun = match is_new {
+                true => Seen::default(),
+                // The part that is being added to is not in its place.
+                false if before == self.current => seen.begun_anew(),
+                false => self.parts[before].seen.begun_anew(),
+            };
+            self.parts.push(Part {
+                process: standing.process.0,
+                name: BStr::new(name).to_string(),
+                is_of_others: of_others,
+                seen: begun,
+            });
+            self.parts.len() - 1
         };
-        self.newest[group] = self.parts.len();
-        self.parts.push(Part {
-            process: standing.process.0,
-            name: BStr::new(name).to_string(),
-            seen: before,
-        });
+        let first = add(first, false);
+        let others = if is_split { add(others, true) } else { first };
+        self.groups[group] = Group { first, others };
     }
 
     /// All parts, the one of the command first.

@@ -42,6 +42,8 @@ pub(crate) struct Seen {
     pub listed: BTreeMap<BString, Option<Fingerprint>>,
     /// What was written, made or removed.
     pub written: BTreeSet<BString>,
+    /// Of that, what somebody used later.
+    pub reused: BTreeSet<BString>,
     /// Folders that the test made.
     made: BTreeSet<BString>,
     /// What was not there before it was written.
@@ -62,7 +64,13 @@ impl Seen {
     }
 
     fn input(&mut self, path: &BString, found: Found, how: Use) {
-        if is_of_the_system(path) || self.is_own(path.as_bstr()) {
+        if is_of_the_system(path) {
+            return;
+        }
+        if self.is_own(path.as_bstr()) {
+            if how == Use::Content && found == Found::File {
+                self.reused.insert(path.clone());
+            }
             return;
         }
         match (found, how) {
@@ -135,6 +143,26 @@ impl Seen {
         self.written.insert(path.clone());
     }
 
+    /// Takes out what a file holds, so that only counts that it is there.
+    pub(crate) fn forget_content(&mut self, is_known: impl Fn(&BString) -> bool) {
+        let exist = &mut self.exist;
+        self.files.retain(|path, _| {
+            let is_known = is_known(path);
+            if is_known {
+                exist.entry(path.clone()).or_insert(Found::File);
+            }
+            !is_known
+        });
+    }
+
+    /// What was used that `other` wrote.
+    pub(crate) fn used_of(&self, other: &Seen) -> Vec<BString> {
+        let wrote = other.written.iter();
+        let is_used =
+            |path: &&BString| self.files.contains_key(*path) || self.exist.contains_key(*path);
+        wrote.filter(is_used).cloned().collect()
+    }
+
     /// Somebody looked for a path where nothing is.
     pub(crate) fn misses(&mut self, path: BString) {
         self.exist.entry(path).or_insert(Found::Missing);
@@ -158,7 +186,9 @@ impl Seen {
         let is_new =
             |path: &BString| other.created.contains(path) || other.is_below_made(path.as_bstr());
         self.files.retain(|path, _| !is_new(path));
-        self.exist.retain(|path, _| !is_new(path));
+        // What is not there yet may be there next time before anybody makes it.
+        self.exist
+            .retain(|path, found| *found == Found::Missing || !is_new(path));
         self.listed.retain(|path, _| !is_new(path));
     }
 
@@ -177,6 +207,7 @@ impl Seen {
             *self.executed.entry(path).or_default() += times;
         }
         self.written.extend(other.written);
+        self.reused.extend(other.reused);
         self.made.extend(other.made);
         self.created.extend(other.created);
         self.incomplete = self.incomplete.take().or(other.incomplete);

@@ -34,7 +34,7 @@ use crate::select::{Part, Selection};
 use crate::tracer;
 
 use plan::NodePlan;
-use project::{PACKAGE, Package, TOOLS};
+use project::{PACKAGE, Package};
 
 pub(crate) use work::run_node_tests;
 
@@ -49,7 +49,9 @@ const PROGRAMS: [&str; 4] = ["node", "npx", "vitest", "jest"];
 const MANAGERS: [&str; 3] = ["npm", "pnpm", "yarn"];
 
 /// What sources are called that can be tests.
-const SOURCES: [&str; 8] = ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
+const SOURCES: [&str; 11] = [
+    "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue", "svelte", "astro",
+];
 
 const INSTALL: &str = "install Node.js 18 or later, or put its folder into PATH";
 
@@ -87,15 +89,14 @@ impl Runner for Node {
             words,
             because: None,
         };
-        for (_, program, words) in TOOLS {
-            if settings.root.join(program).exists() {
-                let words = words.iter().map(OsString::from);
-                return Ok(found([program.into()].into_iter().chain(words).collect()));
-            }
-        }
-        if let Some((name, program, _)) = package.tool() {
-            let why = format!("{name} is not installed: there is no {program}");
-            return Err(Error::usage(why).with_hint("run `npm install`, or as the project says"));
+        if let Some(tool) = package.tool() {
+            let (name, words) = (tool.name, tool.words.iter().map(OsString::from));
+            let Some(program) = tool.installed(settings.root) else {
+                let why = format!("{name} is not installed: there is no node_modules/.bin/{name}");
+                let hint = "run `npm install`, or as the project says";
+                return Err(Error::usage(why).with_hint(hint));
+            };
+            return Ok(found([program.into()].into_iter().chain(words).collect()));
         }
         if on_path("node").is_none() {
             return Err(
@@ -159,7 +160,9 @@ impl Runner for Node {
     fn may_bring_tests(&self, path: &BStr) -> Option<bool> {
         let name = path.rsplit_str("/").next().unwrap_or(path);
         let ending = name.rsplit_str(".").next().unwrap_or_default();
-        Some(SOURCES.iter().any(|one| ending == one.as_bytes()))
+        let is_source = SOURCES.iter().any(|one| ending == one.as_bytes());
+        // A pattern of the configuration can be about any name.
+        Some(is_source || path.contains_str("test") || path.contains_str("spec"))
     }
 
     /// The supervisor has told everything.
@@ -176,8 +179,11 @@ impl Runner for Node {
     fn doctor(&self, settings: &Settings<'_>, command: Option<&[OsString]>) -> Vec<Check> {
         let mut checks = vec![self.node()];
         let package = Package::of(settings.root).unwrap_or_default();
-        if let (None, Some((name, program, _))) = (command, package.tool()) {
-            let found = format!("{name} is not installed: there is no {program}");
+        let missing = package
+            .tool()
+            .filter(|tool| tool.installed(settings.root).is_none());
+        if let (None, Some(tool)) = (command, missing) {
+            let found = format!("{} is not installed", tool.name);
             checks.push(Check::fail(self.name(), found, "run `npm install`"));
         }
         checks.push(match tracer::why_not() {

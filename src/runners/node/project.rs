@@ -1,7 +1,7 @@
 //! What a folder says of its tests in Node.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -11,11 +11,39 @@ use crate::disk;
 /// What marks a package.
 pub(super) const PACKAGE: &str = "package.json";
 
-/// Programs that a package can bring along, each with where it is and the words to start it.
-pub(super) const TOOLS: [(&str, &str, &[&str]); 2] = [
-    ("vitest", "node_modules/.bin/vitest", &["run"]),
-    ("jest", "node_modules/.bin/jest", &[]),
+/// A program that a package can bring along.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tool {
+    pub name: &'static str,
+    /// The words to start it with.
+    pub words: &'static [&'static str],
+}
+
+const TOOLS: [Tool; 2] = [
+    Tool {
+        name: "vitest",
+        words: &["run"],
+    },
+    Tool {
+        name: "jest",
+        words: &[],
+    },
 ];
+
+impl Tool {
+    /// Where it is, from the folder of a package: there or, in a workspace, in one above.
+    pub(super) fn installed(&self, folder: &Path) -> Option<PathBuf> {
+        let mut way = PathBuf::new();
+        for above in folder.ancestors() {
+            let program = Path::new("node_modules/.bin").join(self.name);
+            if above.join(&program).exists() {
+                return Some(way.join(program));
+            }
+            way.push("..");
+        }
+        None
+    }
+}
 
 /// What a `package.json` says, as far as it is about tests.
 #[derive(Debug, Default, Deserialize)]
@@ -33,12 +61,13 @@ impl Package {
         serde_json::from_slice(&text).ok()
     }
 
-    /// The tool that the package depends on, where it is, and the words to start it.
-    pub(super) fn tool(&self) -> Option<(&'static str, &'static str, &'static [&'static str])> {
-        let needs = |name: &str| {
-            self.dependencies.contains_key(name) || self.dev_dependencies.contains_key(name)
+    /// The tool that the package depends on.
+    pub(super) fn tool(&self) -> Option<Tool> {
+        let needs = |tool: &Tool| {
+            let mut all = self.dependencies.keys().chain(self.dev_dependencies.keys());
+            all.any(|name| name == tool.name)
         };
-        TOOLS.into_iter().find(|(name, _, _)| needs(name))
+        TOOLS.into_iter().find(needs)
     }
 
     /// The words of its test script, if that is `node --test` and no more.

@@ -24,6 +24,9 @@ const FINDS: &str = "find";
 const RUNS: &str = "run";
 const ENDED: &str = "end";
 
+/// The mark of a process that may run test files.
+const OWN: &str = "own";
+
 /// What the names of parts begin with that are of one test file.
 const TEST: &str = "test-";
 
@@ -46,48 +49,48 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
     let sources = Sources::of(told);
     let mut rows = Rows::default();
     let mut own: Vec<Own<'_>> = Vec::new();
-    for part in parts {
-        let mut seen = part.seen;
-        forget_own(&mut seen, out, store);
-        let tests = tests_of(part.process, &seen, told);
+    let mut while_running = Seen::default();
+    for mut part in parts {
+        forget_own(&mut part.seen, out, store);
         if let Some(context) = part.name.strip_prefix(TEST) {
-            own.push(Own::of_context(part.process, context, seen, told));
+            own.push(Own::of_context(part.process, context, part.seen, told));
             continue;
         }
+        let tests = tests_of(part.process, told);
+        let main = told.mains.get(&part.process);
         match part.name.as_str() {
-            FINDS => {
-                // Which test files there are is found anew in each run.
-                let listed = std::mem::take(&mut seen.listed);
-                seen.exist.retain(|path, _| !listed.contains_key(path));
-                sources.forget(&mut seen, told.tests.as_ref());
-                rows.session.join(seen);
-            }
-            RUNS => {
-                sources.forget(&mut seen, None);
-                rows.session.join(seen);
-            }
-            LISTS if told.main.as_ref().is_some_and(|main| main.is_jest) => {
-                rows.session.join(mocks(&seen));
-            }
-            LISTS | ENDED => {}
-            "own" if !tests.is_empty() => own.push(Own {
+            OWN if !tests.is_empty() => own.push(Own {
                 tests,
                 process: part.process,
-                seen,
+                seen: part.seen,
                 context: BTreeSet::new(),
             }),
-            _ => rows.session.join(seen),
+            LISTS if main.is_some_and(|main| main.is_jest) => rows.session.join(mocks(&part.seen)),
+            LISTS | ENDED => {}
+            FINDS | RUNS => {
+                if part.name == RUNS {
+                    while_running.join(part.seen.clone());
+                }
+                if !part.is_of_others {
+                    sources.forget_handed(&mut part, told);
+                }
+                rows.session.join(part.seen);
+            }
+            _ => rows.session.join(part.seen),
         }
     }
+    mark_met(&while_running, &mut own, &sources, told, &mut rows);
+    let made = rows.session.clone();
+    rows.session.forget_made_by(&made);
     for one in &mut own {
         rows.session.forget_made_by(&one.seen);
-        one.seen.forget_made_by(&rows.session);
+        one.seen.forget_made_by(&made);
     }
     mark_shared(&mut own);
     for one in &mut own {
         // jest reads a test file before it makes a context for that.
         if !one.context.is_empty() {
-            sources.forget(&mut one.seen, None);
+            one.seen.forget_content(|path| sources.known.contains(path));
         }
     }
     rows.take(own, told);
@@ -98,6 +101,33 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
         }
     }
     rows
+}
+
+/// What a test wrote, the main process can hand to another one: then both run every time. If
+/// nobody can tell to whom, all do.
+fn mark_met(running: &Seen, own: &mut [Own<'_>], sources: &Sources, told: &Told, rows: &mut Rows) {
+    for one in own {
+        for path in running.used_of(&one.seen) {
+            let text = path.to_string();
+            let readers = sources.by_test.iter();
+            let readers = readers.filter(|(_, files)| files.contains(&text));
+            let readers: Vec<&String> = readers.map(|(test, _)| test).collect();
+            if readers.is_empty() {
+                rows.session
+                    .doubt(format!("tests may use {path}, which one of them wrote"));
+            }
+            for reader in readers {
+                let why = format!("it uses {path}, which a test wrote");
+                rows.of(reader.clone()).doubt(why);
+            }
+            one.seen
+                .doubt(format!("another test may use {path}, which it wrote"));
+        }
+    }
+    if let (true, Some(path)) = (told.in_threads, running.reused.first()) {
+        let why = format!("test files of one process wrote and used {path}");
+        rows.session.doubt(why);
+    }
 }
 
 /// What one process used, or what it used while one test file ran.
@@ -123,7 +153,7 @@ impl<'t> Own<'t> {
         let is_of_test = !tests.is_empty();
         if !is_of_test {
             // A test made itself a context.
-            tests = tests_of(process, &Seen::default(), told);
+            tests = tests_of(process, told);
         }
         let ran = ran.into_iter().flatten().filter(|_| is_of_test);
         Own {
@@ -155,7 +185,7 @@ impl Rows {
             shared.entry(one.process).or_default().join(one.seen);
         }
         for (process, seen) in shared {
-            for test in tests_of(process, &seen, told) {
+            for test in tests_of(process, told) {
                 self.of(test.clone()).join(seen.clone());
             }
         }
@@ -192,9 +222,10 @@ struct Sources {
 
 impl Sources {
     fn of(told: &Told) -> Sources {
-        let main = told.main.as_ref().map(|main| main.process);
-        let is_main =
-            |place: &Place| Some(place.process) == main && place.thread == 0 && place.context == 0;
+        let is_main = |place: &Place| {
+            let is_first = place.thread == 0 && place.context == 0;
+            is_first && told.mains.contains_key(&place.process)
+        };
         let none = BTreeSet::new();
         let mut by_test: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (place, files) in told.places.iter().filter(|(place, _)| !is_main(place)) {
@@ -220,7 +251,7 @@ impl Sources {
         }
         let mut known: BTreeSet<BString> = BTreeSet::new();
         for file in by_test.values().flatten() {
-            if !STYLES.iter().any(|style| file.ends_with(style)) {
+            if !may_mean_more(file) {
                 known.insert(file.as_str().into());
             }
         }
@@ -235,34 +266,44 @@ impl Sources {
         Sources { by_test, known }
     }
 
-    /// What the main process read to hand it to tests is known of each of these.
-    fn forget(&self, seen: &mut Seen, others: Option<&BTreeSet<String>>) {
-        let is_known = |path: &BString| {
+    /// What a main process read to hand it to tests is known of each of these. That it is there
+    /// counts for all: another path may lead to it. Which test files there are is found anew in
+    /// each run.
+    fn forget_handed(&self, part: &mut Part, told: &Told) {
+        let seen = &mut part.seen;
+        if part.name == FINDS {
+            let listed = std::mem::take(&mut seen.listed);
+            seen.exist.retain(|path, _| !listed.contains_key(path));
+        }
+        let is_test = |path: &BString| {
+            let tests = told.tests.as_ref();
             let text = path.to_str().ok();
-            let is_other =
-                |others: &BTreeSet<String>| text.is_some_and(|text| others.contains(text));
-            self.known.contains(path) || others.is_some_and(is_other)
+            tests.is_some_and(|tests| text.is_some_and(|text| tests.contains(text)))
         };
-        seen.files.retain(|path, _| !is_known(path));
-        seen.exist.retain(|path, _| !is_known(path));
+        seen.forget_content(|path| {
+            let is_found = part.name == FINDS && is_test(path);
+            is_found || self.known.contains(path)
+        });
+        seen.exist.retain(|path, _| !is_test(path));
     }
 }
 
-/// The tests that a process ran.
-fn tests_of<'t>(process: i32, seen: &Seen, told: &'t Told) -> BTreeSet<&'t String> {
-    let of_process = told
-        .places
-        .iter()
-        .filter(|(place, _)| place.process == process);
-    let ran: BTreeSet<&String> = of_process
+/// Whether the tools themselves may read a source for another purpose than to run it.
+fn may_mean_more(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let is_style = STYLES.iter().any(|style| name.ends_with(style));
+    let is_configuration =
+        name == "package.json" || name.ends_with(".json") && name.contains("config");
+    is_style || is_configuration
+}
+
+/// The tests that ran in a process.
+fn tests_of(process: i32, told: &Told) -> BTreeSet<&String> {
+    let of_process = told.places.iter();
+    let of_process = of_process.filter(|(place, _)| place.process == process);
+    of_process
         .flat_map(|(_, files)| tests_among(files, told))
-        .collect();
-    if !ran.is_empty() {
-        return ran;
-    }
-    let tests = told.tests.iter().flatten();
-    let is_used = |test: &&String| seen.files.contains_key(test.as_bytes().as_bstr());
-    tests.filter(is_used).collect()
+        .collect()
 }
 
 fn tests_among<'t>(

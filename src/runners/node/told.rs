@@ -12,20 +12,23 @@ use crate::matrix::Outcome;
 /// Where agents write what ran: a file for each thread, named by process and thread.
 pub(super) const RAN: &str = "ran";
 
-/// Where vitest and jest tell which test files there are, and how they ended.
-const TOLD: &str = "told.json";
+/// What the names of files begin with in which vitest and jest tell which test files there are,
+/// and how they ended.
+const TOLD: &str = "told-";
 
 /// What was told of one run.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// The program that runs the tests, if one was met.
-    pub main: Option<Main>,
+    /// The programs that ran tests, by the numbers of their processes.
+    pub mains: BTreeMap<i32, Main>,
     /// All test files, absolute; `None` if nobody knows.
     pub tests: Option<BTreeSet<String>>,
     /// How those ended that were not left out, and after how many seconds.
     pub ended: BTreeMap<String, (Outcome, f64)>,
     /// What ran where.
     pub places: BTreeMap<Place, BTreeSet<String>>,
+    /// Whether test files ran in threads of the main process.
+    pub in_threads: bool,
     /// Why nobody can tell what single test files used, if so.
     pub doubt: Option<String>,
     /// What processes and threads used by themselves, of which others could not tell.
@@ -39,7 +42,6 @@ pub(super) struct Told {
 /// The main process of the program that runs the tests.
 #[derive(Debug)]
 pub(super) struct Main {
-    pub process: i32,
     pub is_jest: bool,
     /// Why it is left alone, if so: a word of its command.
     pub alone: Option<String>,
@@ -62,7 +64,8 @@ enum Line {
     Ran(TagRan, u32, String),
     Uses(TagUses, String),
     Thread([TagThread; 1]),
-    Ended(TagEnded, i32, f64),
+    Ended(TagEnded, i32, i32, f64),
+    Threads([TagThreads; 1]),
 }
 
 /// The first word of each kind of line.
@@ -82,6 +85,7 @@ tags!(
     TagRan = "ran",
     TagUses = "uses",
     TagThread = "thread",
+    TagThreads = "threads",
     TagEnded = "ended"
 );
 
@@ -131,10 +135,11 @@ impl Told {
             }
         }
         told.end_processes();
-        let reported = out.join(TOLD);
-        if reported.is_file() {
-            let reported = serde_json::from_slice(&crate::disk::read(&reported)?)?;
-            told.take_reported(reported);
+        for file in fs_err::read_dir(out)? {
+            let file = file?;
+            if file.file_name().to_string_lossy().starts_with(TOLD) {
+                told.take_reported(serde_json::from_slice(&crate::disk::read(file.path())?)?);
+            }
         }
         Ok(told)
     }
@@ -142,13 +147,13 @@ impl Told {
     fn take(&mut self, place: Place, line: Line) {
         match line {
             Line::Main(_, tool, alone) => {
-                self.main = Some(Main {
+                let main = Main {
                     is_jest: tool == "jest",
-                    process: place.process,
                     alone,
-                });
+                };
+                self.mains.insert(place.process, main);
             }
-            Line::Tests(_, tests) => self.tests = tests.map(BTreeSet::from_iter),
+            Line::Tests(_, tests) => self.add_tests(tests),
             Line::Ran(_, context, file) => {
                 let place = Place { context, ..place };
                 self.places.entry(place).or_default().insert(file);
@@ -159,13 +164,20 @@ impl Told {
             Line::Uses(_, file) => {
                 self.used.insert(file);
             }
-            Line::Ended(_, status, seconds) => {
+            Line::Threads(_) => self.in_threads = true,
+            Line::Ended(_, process, status, seconds) => {
                 let outcome = match status {
                     0 => Outcome::Passed,
                     _ => Outcome::Failed,
                 };
-                self.processes.insert(place.process, (outcome, seconds));
+                self.processes.insert(process, (outcome, seconds));
             }
+        }
+    }
+
+    fn add_tests(&mut self, tests: Option<Vec<String>>) {
+        if let Some(tests) = tests {
+            self.tests.get_or_insert_default().extend(tests);
         }
     }
 
@@ -200,7 +212,7 @@ impl Told {
                 ended.0 = Outcome::Failed;
             }
         }
-        self.tests = told.tests.map(BTreeSet::from_iter);
+        self.add_tests(told.tests);
         for (file, needs) in told.edges {
             self.needs.entry(file).or_default().extend(needs);
         }

@@ -74,15 +74,17 @@ pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Resul
     };
     let status = traced.ended.status();
     let told = Told::read(&plan.out)?;
-    match &told.main {
-        None => tell("the command starts neither vitest, jest nor `node --test`".to_owned()),
-        Some(main) => match &main.alone {
-            Some(word) => tell(format!("`{word}` says itself what runs")),
-            None => {
-                let rows = rows::sort(&told, traced.parts, &plan.out, &plan.root.join(STORE));
-                write(&plan, &told, &rows, traced.seen.incomplete.as_ref())?;
-            }
-        },
+    let mut alone = told.mains.values().filter_map(|main| main.alone.as_ref());
+    match alone.next() {
+        Some(word) => tell(format!("`{word}` says itself what runs")),
+        None if told.mains.is_empty() => {
+            tell("the command starts neither vitest, jest nor `node --test`".to_owned());
+        }
+        None => {
+            let store = plan.root.join(STORE);
+            let rows = rows::sort(&told, traced.parts, &plan.out, &store);
+            write(&plan, &told, &rows, traced.seen.incomplete.as_ref())?;
+        }
     }
     Ok(status)
 }
@@ -107,6 +109,8 @@ fn environment(plan: &NodePlan) -> Vec<(OsString, OsString)> {
         // Package managers ask whether there is a newer one: who uses the network runs always.
         no("npm_config_update_notifier", "false"),
         no("NO_UPDATE_NOTIFIER", "1"),
+        // They keep a few logs, of which the oldest go.
+        no("npm_config_logs_max", "0"),
         no("YARN_DISABLE_SELF_UPDATE_CHECK", "1"),
     ]
 }

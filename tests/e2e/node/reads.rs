@@ -106,3 +106,117 @@ test('text', () => expect(text).toBe('export const known = 1\n'))
         knows(&shop, &all);
     }
 }
+
+#[test]
+fn a_description_of_a_package_is_data_of_one_test_and_means_more_to_another() {
+    let Some(version) = versions().first() else {
+        return;
+    };
+    let shop = package(
+        r#"
+-- package.json --
+{ "name": "top", "type": "module", "devDependencies": { "vitest": "*" } }
+-- vendor/dep/package.json --
+{ "name": "dep", "type": "module", "version": "1.0.0", "exports": "./one.js" }
+-- vendor/dep/one.js --
+export const number = 1
+-- vendor/dep/two.js --
+export const number = 2
+-- test/a.test.js --
+import { expect, test } from 'vitest'
+import { version } from '../vendor/dep/package.json'
+test('a', () => expect(version).toBe('1.0.0'))
+-- test/b.test.js --
+import { expect, test } from 'vitest'
+import { number } from 'dep'
+test('b', () => expect(number).toBe(1))
+"#,
+        version,
+    );
+    shop.run().are(&["test/a.test.js", "test/b.test.js"]);
+    shop.replace("vendor/dep/package.json", "one.js", "two.js");
+    let ran = shop.run();
+    assert_eq!(ran.outcomes["test/b.test.js"], "failed", "{}", ran.told);
+}
+
+#[test]
+fn a_module_that_goes_matters_where_it_is_mocked() {
+    let Some(shop) = with(
+        r#"
+-- src/user.js --
+import { known } from './known'
+export const user = known
+-- src/known/index.js --
+export const known = 7
+-- test/text.test.js --
+import { expect, test, vi } from 'vitest'
+import { user } from '../src/user.js'
+vi.mock('../src/known.js', () => ({ known: 3 }))
+test('mocked', () => expect(user).toBe(3))
+"#,
+    ) else {
+        return;
+    };
+    shop.run();
+    shop.sh("rm src/known.js && sed -i 's/known.js/known/' test/a.test.js");
+    let ran = shop.run();
+    assert_eq!(ran.outcomes["test/text.test.js"], "failed", "{}", ran.told);
+}
+
+#[test]
+fn what_a_program_reads_that_runs_before_all_tests() {
+    let Some(shop) = with(
+        r#"
+-- vitest.config.js --
+export default { test: { globalSetup: './global.js' } }
+-- global.js --
+import { execFileSync } from 'node:child_process'
+export default ({ provide }) => provide('text', execFileSync('cat', ['src/known.js'], { encoding: 'utf8' }))
+-- test/text.test.js --
+import { expect, inject, test } from 'vitest'
+test('text', () => expect(inject('text')).toBe('export const known = 1\n'))
+"#,
+    ) else {
+        return;
+    };
+    let all = ["test/a.test.js", "test/text.test.js", "test/z.test.js"];
+    knows(&shop, &all);
+}
+
+/// Who wrote it runs in one process, and the main process hands it to the other one.
+#[test]
+fn a_module_that_a_test_makes() {
+    let Some(shop) = with(
+        r#"
+-- vitest.config.js --
+export default { test: { fileParallelism: false, sequence: { sequencer: (await import('./order.js')).default } } }
+-- order.js --
+import { BaseSequencer } from 'vitest/node'
+export default class extends BaseSequencer {
+  async sort(files) {
+    return files.sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1))
+  }
+}
+-- src/number.txt --
+1
+-- test/m.test.js --
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'vitest'
+test('makes', () => {
+  mkdirSync('dist', { recursive: true })
+  writeFileSync('dist/made.js', `export const made = ${readFileSync('src/number.txt', 'utf8')}`)
+})
+-- test/n.test.js --
+import { expect, test } from 'vitest'
+import { made } from '../dist/made.js'
+test('uses', () => expect(made).toBe(1))
+"#,
+    ) else {
+        return;
+    };
+    let first = shop.run();
+    assert_eq!(first.code, 0, "{}", first.told);
+    shop.write("src/number.txt", "2\n");
+    let ran = shop.run();
+    assert_eq!(ran.outcomes["test/n.test.js"], "failed", "{}", ran.told);
+}

@@ -301,3 +301,61 @@ test('starts a program', () => assert.match(execFileSync('cat', ['lib/data.json'
     let text = told(&shop.tamis(&["run", "--", "node", "--test", "--test-name-pattern=x"]));
     assert!(text.contains("says itself what runs"), "{text}");
 }
+
+/// A script can start vitest several times.
+#[test]
+fn each_of_several_runs_counts() {
+    let Some(shop) = small(
+        r#"
+-- one.config.js --
+export default { test: { include: ['test/a.*'] } }
+-- two.config.js --
+export default { test: { include: ['test/b.*'], env: { TWO: '1' } } }
+"#,
+    ) else {
+        return;
+    };
+    shop.write(
+        "package.json",
+        "{ \"type\": \"module\", \"scripts\": { \"test\": \"vitest run -c one.config.js && vitest run -c \
+         two.config.js\" } }\n",
+    );
+    shop.write(
+        "test/b.test.js",
+        "import { expect, test } from 'vitest'\ntest('b', () => expect(process.env.TWO).toBe('1'))\n",
+    );
+    let both = ["test/a.test.js", "test/b.test.js"];
+    let words = ["--", "npm", "test"];
+    shop.run_with(&words).are(&both);
+    shop.run_with(&words).are(&[]);
+    shop.replace("src/a.js", "base + 1", "1 + base");
+    shop.run_with(&words).are(&both[..1]);
+    shop.replace("two.config.js", "'1'", "'2'");
+    let ran = shop.run_with(&words);
+    assert_eq!(ran.code, 1, "{}", ran.told);
+    assert_eq!(ran.outcomes["test/b.test.js"], "failed", "{}", ran.told);
+}
+
+/// Handlers of a process's end can set its status, as some libraries for tests do.
+#[test]
+fn a_status_that_is_set_at_the_end_is_a_failure() {
+    if !has_node() {
+        return;
+    }
+    let shop = plain_package(
+        r#"
+-- package.json --
+{ "name": "late", "scripts": { "test": "node --test" } }
+-- test/a.test.js --
+process.on('exit', () => { process.exitCode = 1 })
+-- test/b.test.js --
+require('node:test')('b', () => { throw new Error('b') })
+"#,
+    );
+    let ran = shop.run();
+    assert_eq!(ran.outcomes["test/a.test.js"], "failed", "{}", ran.told);
+    shop.write("test/b.test.js", "require('node:test')('b', () => {})\n");
+    let ran = shop.run();
+    assert_eq!(ran.code, 1, "{}", ran.told);
+    ran.are(&["test/a.test.js", "test/b.test.js"]);
+}
