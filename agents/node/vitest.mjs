@@ -6,6 +6,9 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const out = process.env.TAMIS_NODE
+
+/** A module by its path. Up to vitest 3 it is vitest that imports it, which reads no URL with spaces. */
+const load = file => import(/[%?#]/.test(file) ? pathToFileURL(file).href : file)
 const mark = name => fs.existsSync(path.join(out, 'marks', name))
 
 /** The file of a test specification; up to vitest 1 it was a pair. */
@@ -67,13 +70,13 @@ export default class Reporter {
     const [name, options] = Array.isArray(wanted) ? wanted : [wanted, {}]
     if (typeof name !== 'string') return name
     const require = createRequire(process.env.TAMIS_NODE_VITEST)
-    const load = name => import(pathToFileURL(require.resolve(name)).href)
+    const of = async from => (await load(require.resolve(from))).ReportersMap
     // Before vitest 3 they were elsewhere, and from 4.1 on it warns of that.
-    const ReportersMap = (await load('vitest/node')).ReportersMap ?? (await load('vitest/reporters')).ReportersMap
+    const ReportersMap = (await of('vitest/node')) ?? (await of('vitest/reporters'))
     if (name in ReportersMap) return new ReportersMap[name](options)
     const file = /^\.\.?\//.test(name) ? path.resolve(this.vitest.config.root, name) : name
     const found = path.isAbsolute(file) ? file : createRequire(path.join(this.vitest.config.root, 'x.js')).resolve(file)
-    const { default: Custom } = await import(pathToFileURL(found).href)
+    const { default: Custom } = await load(found)
     return new Custom(options)
   }
 

@@ -4,7 +4,7 @@
     python3 benches/real/node.py --repository PATH --count 15 --work FOLDER --tamis BIN \\
         --touching src -- --coverage.enabled=false
 
-`--repository` is a clone (bare or not). The newest commits whose difference to their first
+`--repository` is a clone (bare or not), `--folder` the one of the package in it. The newest commits whose difference to their first
 parent touches `--touching` are visited, the oldest first, in one work tree. At each one tamis
 runs what it selects with what it knows from before, `vitest --changed PREVIOUS` runs what
 that selects, and vitest runs everything. Missed: a test file that did not run, and that ended
@@ -58,7 +58,7 @@ def install(tree, commit, known):
     if package == known:
         return known
     print(f"{commit[:9]}: installing packages", flush=True)
-    sh(tree, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps", "--no-package-lock")
+    sh(tree, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps", "--no-package-lock", "--workspaces=false")
     return package
 
 
@@ -69,14 +69,16 @@ def main():
     parser.add_argument("--tamis", type=Path, required=True)
     parser.add_argument("--count", type=int, default=15)
     parser.add_argument("--touching", default="src")
+    parser.add_argument("--folder", default=".")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     work = options.work.resolve()
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    tree = work / "tree"
-    sh(work, "git", "clone", "-q", str(options.repository.resolve()), str(tree))
-    (tree / ".git/info/exclude").write_text(".tamis/\nnode_modules/\npackage-lock.json\n")
+    top = work / "tree"
+    sh(work, "git", "clone", "-q", str(options.repository.resolve()), str(top))
+    tree = top / options.folder
+    (top / ".git/info/exclude").write_text(".tamis/\nnode_modules/\npackage-lock.json\n")
     env = {**os.environ, "HOME": str(work), "CI": "1"}
     log = ["git", "log", "--first-parent", f"-{options.count}", "--format=%H", "--", options.touching]
     commits = sh(tree, *log).stdout.split()[::-1]

@@ -321,4 +321,72 @@ mod tests {
                 .contains("no-such-program")
         );
     }
+
+    /// The parts of a script's run: their names, and the files of its folder that each used.
+    fn parts(text: &str) -> Vec<(String, Vec<String>)> {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        for name in ["a", "b", "c", "d"] {
+            fs::write(top.join(name), format!("{name}\n")).unwrap();
+        }
+        let marks = top.join("marks");
+        let argv = ["bash".into(), "-c".into(), text.into()];
+        let job = Job {
+            argv: &argv,
+            cwd: &top,
+            timeout: None,
+            env: &[],
+            output: None,
+            marks: Some(&marks),
+        };
+        let traced = trace(&job, || 0).unwrap();
+        assert!(traced.seen.files.is_empty());
+        let parts = traced.parts.into_iter();
+        let told = parts.map(|part| {
+            let files = part.seen.files.keys().filter_map(|path| {
+                let path = path.to_string();
+                let name = path.strip_prefix(top.to_str()?)?.trim_start_matches('/');
+                (!name.starts_with("marks")).then(|| name.to_owned())
+            });
+            let others = if part.is_of_others { "'" } else { "" };
+            (part.name + others, files.collect())
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn what_processes_use_is_told_apart_where_they_ask_for_it() {
+        if !is_possible() {
+            return;
+        }
+        let part = |name: &str, files: &[&str]| {
+            let files = files.iter().map(|file| (*file).to_owned());
+            (name.to_owned(), files.collect::<Vec<String>>())
+        };
+        let own = parts("cat a; (test -e marks/own; cat b; bash -c 'cat c'); cat d");
+        assert_eq!(own, [part("", &["a", "d"]), part("own", &["b", "c"])]);
+        let phases = parts("cat a; test -e marks/next; cat b");
+        assert_eq!(phases, [part("", &["a"]), part("next", &["b"])]);
+        // The shell reads a file itself, and then starts a program that reads one.
+        let main = parts(
+            "test -e marks/main; read x < a; cat b; test -e marks/next; read x < c; cat d; true",
+        );
+        assert_eq!(
+            main,
+            [
+                part("", &[]),
+                part("main", &["a"]),
+                part("main'", &["b"]),
+                part("next", &["c"]),
+                part("next'", &["d"]),
+            ]
+        );
+        // What was made before is its own in the next phase, and not in that of a test.
+        let made =
+            parts("echo x > new; test -e marks/next; cat new; test -e marks/test-1; cat new");
+        assert_eq!(
+            made,
+            [part("", &[]), part("next", &[]), part("test-1", &["new"])]
+        );
+    }
 }

@@ -48,6 +48,7 @@ fn check(rows: &[Row]) {
         shop: module(MODULE),
         kept: &[],
         groups: &[("calc", &CALC), ("files", &FILES), ("app", &APP)],
+        is_exact: true,
         plain,
     };
     edited.check(rows.iter().step_by(if everything() { 1 } else { 3 }));

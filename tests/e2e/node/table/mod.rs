@@ -10,15 +10,17 @@ use super::harness::{package, versions, vitest};
 use super::project::{ALL, PACKAGE};
 
 /// Makes each edit on its own. `.ci/all` makes all of them, with each version of vitest; other
-/// runs every third one.
+/// runs every sixth one.
 fn check(rows: &[Row]) {
     for version in versions() {
         let edited = Edited {
             shop: package(PACKAGE, version),
             kept: &["node_modules"],
             groups: &[("all", &ALL)],
+            // Others read more: their own sources name more variables, for example.
+            is_exact: version == &versions()[0],
             plain: vitest,
         };
-        edited.check(rows.iter().step_by(if everything() { 1 } else { 3 }));
+        edited.check(rows.iter().step_by(if everything() { 1 } else { 6 }));
     }
 }
