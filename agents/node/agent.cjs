@@ -16,16 +16,18 @@ const workers = require('node:worker_threads')
 /** The folder of this run. */
 const out = process.env.TAMIS_NODE
 
-/** A mark is a path that is looked for: the supervisor sees that, in order with everything else. */
-const mark = name => fs.existsSync(path.join(out, 'marks', name))
-
 // What tests replace later is not what is called here.
-const write = fs.writeSync
+const exists = fs.existsSync
 const open = fs.openSync
+const write = fs.writeSync
 const stringify = JSON.stringify
+
+/** A mark is a path that is looked for: the supervisor sees that, in order with everything else. */
+const mark = name => exists(path.join(out, 'marks', name))
 
 let log
 let waiting = ''
+let waitsForEnd = false
 /** Writes a line of what this thread did. Where a test has put other files in place of these, it waits. */
 const tell = line => {
   if (line) waiting += stringify(line) + '\n'
@@ -34,7 +36,8 @@ const tell = line => {
     write(log, waiting)
     waiting = ''
   } catch {
-    process.once('exit', () => waiting && tell())
+    if (!waitsForEnd) process.once('exit', () => waiting && tell())
+    waitsForEnd = true
   }
 }
 
@@ -299,7 +302,7 @@ function begin() {
       process.env.TAMIS_NODE_MAIN = String(process.pid)
       process.env.TAMIS_NODE_TOOL = tool
       mark('main')
-      const alone = saysItself(process.argv.slice(isNode ? 1 : 2), process.execArgv)
+      const alone = saysItself(tool, process.argv.slice(isNode ? 1 : 2), process.execArgv)
       tell(['main', tool, alone])
       if (alone === null) JOIN[tool]()
     }
@@ -327,22 +330,30 @@ function begin() {
 }
 
 /** Options with which a command says itself what runs, or writes what it compares with. */
-const ALONE = [
-  /^-t$|^--testNamePattern\b|^--changed\b|^--shard\b|^--merge-?[rR]eports\b|^--standalone\b/,
-  /^-u$|^--update\b|^--bail\b|^-w$|^--watch\b(?!=false)|^--browser\b(?!=false)|^--inspect/,
-  /^--test-(name-pattern|skip-pattern|only|shard|update-snapshots|isolation|force-exit)\b/,
-  /^--experimental-test-(isolation|snapshots)|^--experimental-test-coverage/,
-  /^-o$|^-f$|^--(onlyChanged|onlyFailures|lastCommit|changedSince|changedFilesWithAncestor|findRelatedTests)\b/,
-  /^--(listTests|showConfig|clearCache|init|watchAll|updateSnapshot|testNamePattern|filter|shard)\b/,
-]
+const ALONE = {
+  vitest: [
+    /^-t$|^--testNamePattern\b|^--changed\b|^--shard\b|^--merge-?[rR]eports\b|^--standalone\b/,
+    /^-u$|^--update\b|^--bail\b|^-w$|^--watch\b(?!=false)|^--browser\b(?!=false)|^--inspect/,
+  ],
+  jest: [
+    /^-[tuof]$|^--(testNamePattern|updateSnapshot|onlyChanged|onlyFailures|lastCommit|changedSince)\b/,
+    /^--(changedFilesWithAncestor|findRelatedTests|filter|shard|bail|watch|watchAll)\b(?!=false)/,
+    /^--(listTests|showConfig|clearCache|init)\b/,
+  ],
+  node: [
+    /^--test-(name-pattern|skip-pattern|only|shard|update-snapshots|isolation|force-exit)\b|^--watch\b/,
+    /^--experimental-test-(isolation|snapshots|coverage)/,
+  ],
+}
 
 /** Commands of vitest that are not `run`. */
 const OTHERS = ['list', 'bench', 'init', 'related', 'watch', 'dev']
 
 /** The word of a command for which it is left alone; null if there is none. */
-function saysItself(words, flags) {
-  const alone = [...words, ...flags].find(word => ALONE.some(one => one.test(word)))
-  return alone ?? OTHERS.find(word => words.includes(word)) ?? null
+function saysItself(tool, words, flags) {
+  const alone = [...words, ...flags].find(word => ALONE[tool].some(one => one.test(word)))
+  const other = tool === 'vitest' && OTHERS.find(word => words.includes(word))
+  return alone ?? (other || null)
 }
 
 if (out && isListing()) listTests()

@@ -262,6 +262,9 @@ impl Sources {
         }
         for file in &told.used {
             known.remove(file.as_bytes().as_bstr());
+            if let Ok(real) = fs_err::canonicalize(file) {
+                known.remove(real.as_os_str().as_bytes().as_bstr());
+            }
         }
         Sources { by_test, known }
     }

@@ -134,6 +134,7 @@ impl Told {
                 }
             }
         }
+        told.follow_links();
         told.end_processes();
         for file in fs_err::read_dir(out)? {
             let file = file?;
@@ -172,6 +173,24 @@ impl Told {
                 };
                 self.processes.insert(process, (outcome, seconds));
             }
+        }
+    }
+
+    /// A source can run under the name of a link to it: then both count.
+    fn follow_links(&mut self) {
+        let files: BTreeSet<&String> = self.places.values().flatten().collect();
+        let real = files.into_iter().filter_map(|file| {
+            let real = fs_err::canonicalize(file).ok()?;
+            let real = real.to_str().filter(|real| real != file)?.to_owned();
+            Some((file.clone(), real))
+        });
+        let real: BTreeMap<String, String> = real.collect();
+        for files in self.places.values_mut() {
+            let more: Vec<String> = files
+                .iter()
+                .filter_map(|file| real.get(file).cloned())
+                .collect();
+            files.extend(more);
         }
     }
 
