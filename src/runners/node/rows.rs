@@ -91,6 +91,7 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
         // jest reads a test file before it makes a context for that.
         if !one.context.is_empty() {
             one.seen.forget_content(|path| sources.known.contains(path));
+            one.seen.exist.retain(|path, _| !is_test(path, told));
         }
     }
     rows.take(own, told);
@@ -278,17 +279,20 @@ impl Sources {
             let listed = std::mem::take(&mut seen.listed);
             seen.exist.retain(|path, _| !listed.contains_key(path));
         }
-        let is_test = |path: &BString| {
-            let tests = told.tests.as_ref();
-            let text = path.to_str().ok();
-            tests.is_some_and(|tests| text.is_some_and(|text| tests.contains(text)))
-        };
         seen.forget_content(|path| {
-            let is_found = part.name == FINDS && is_test(path);
+            let is_found = part.name == FINDS && is_test(path, told);
             is_found || self.known.contains(path)
         });
-        seen.exist.retain(|path, _| !is_test(path));
+        seen.exist.retain(|path, _| !is_test(path, told));
     }
+}
+
+/// Whether a path is a test file that only the tools looked for.
+fn is_test(path: &BString, told: &Told) -> bool {
+    let (Some(tests), Ok(text)) = (&told.tests, path.to_str()) else {
+        return false;
+    };
+    tests.contains(text) && !told.used.contains(text)
 }
 
 /// Whether the tools themselves may read a source for another purpose than to run it.
