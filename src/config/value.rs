@@ -211,8 +211,8 @@ mod tests {
             @"unknown strategy `comit`, expected auto, all, commit, memo, merge-dom, merge-parents, merge-history, rebase-dom, rebase-parents, rebase-history, cherry-parent, cherry-history, revert-parent, revert-history, thesis; did you mean `commit`?"
         );
         let runners: Vec<&str> = runners::names().collect();
-        let expected = format!("unknown runner `unittest`, expected {}", runners.join(", "));
-        let refused = "unittest".parse::<&'static dyn Runner>();
+        let expected = format!("unknown runner `xyzzy-x`, expected {}", runners.join(", "));
+        let refused = "xyzzy-x".parse::<&'static dyn Runner>();
         assert_eq!(refused, Err(expected));
     }
 
