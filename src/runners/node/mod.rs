@@ -150,9 +150,9 @@ impl Runner for Node {
     }
 
     fn prober(&self, asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
-        let print = plan::definition(asked.command, asked.cwd, asked.root);
+        let definition = plan::definition(asked.command, asked.cwd, asked.root);
         Some(Box::new(OfThisProcess {
-            definitions: BTreeMap::from([(plan::COMMAND.to_owned(), print)]),
+            definitions: BTreeMap::from([definition]),
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::write_atomically;
 use crate::matrix::Fingerprint;
+use crate::tracer::Test;
 
 /// How the tests are to run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,19 +30,12 @@ pub(super) struct NodePlan {
     pub untraced: Option<String>,
 }
 
-/// The name under which the command is stored that runs the tests.
-pub(super) const COMMAND: &str = "command of tests in Node";
+/// What stands for all tests of a command, where it is told what the command is.
+const TESTS: &str = "tests in Node";
 
-/// What the command is: with other words, or in another folder, results are others.
-pub(super) fn definition(words: &[OsString], cwd: &Path, root: &Path) -> Fingerprint {
-    let folder = cwd.strip_prefix(root).unwrap_or(cwd).as_os_str();
-    let words = words.iter().map(|word| word.as_bytes());
-    let mut text = Vec::new();
-    for word in words.chain([folder.as_bytes()]) {
-        text.extend(format!("{} ", word.len()).bytes());
-        text.extend(word);
-    }
-    Fingerprint::of_value(&text)
+/// The name under which the command is stored that runs the tests, and its value.
+pub(super) fn definition(words: &[OsString], cwd: &Path, root: &Path) -> (String, Fingerprint) {
+    Test::new(TESTS, words, cwd, None).definition(root)
 }
 
 impl NodePlan {

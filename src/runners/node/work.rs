@@ -10,7 +10,7 @@ use anyhow::Result;
 use bstr::BStr;
 use serde_json::{Value, json};
 
-use super::plan::{COMMAND, NodePlan, definition};
+use super::plan::{NodePlan, definition};
 use super::rows::{self, Rows};
 use super::told::{RAN, Told};
 use crate::disk;
@@ -152,8 +152,8 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
     let words = plan.words();
     let mut common = units.seen(&rows.session);
     let print = |print: Fingerprint| value(Some(print));
-    let command = definition(&words, &plan.cwd, &plan.root);
-    common.push(units.of("runtime", COMMAND.into(), print(command)));
+    let (name_of, command) = definition(&words, &plan.cwd, &plan.root);
+    common.push(units.of("runtime", name_of.into(), print(command)));
     let all = tracer::of_all(std::env::vars_os());
     common.push(units.of("env", "*".into(), print(all)));
     for name in spelled(rows, &plan.command) {
