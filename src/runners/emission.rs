@@ -313,6 +313,19 @@ fn lines(ids: &[&str]) -> String {
     text
 }
 
+/// The tests that a file of exclusions leaves out, without those of which only their processes
+/// could look at all that they used: these run.
+///
+/// # Errors
+/// Those of [`read_exclusions`].
+pub(super) fn left_out_for_sure(exclude: Option<&Path>) -> Result<BTreeSet<String>> {
+    let exclusions = exclude.map(read_exclusions).transpose()?;
+    let mut exclusions = exclusions.unwrap_or_default();
+    let late = exclusions.late;
+    exclusions.tests.retain(|test| !late.contains(test));
+    Ok(exclusions.tests)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

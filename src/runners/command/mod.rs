@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::emission::read_exclusions;
+use super::emission::left_out_for_sure;
 use super::{
     Asked, Examples, Finished, FoundCommand, Launch, NamedTest, Prober, Runner, Settings, Source,
     Unwatched, on_path, pytest,
@@ -84,11 +84,7 @@ impl Runner for Command {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<RunPlan> {
-        let exclusions = launch.exclude.map(read_exclusions).transpose()?;
-        let exclusions = exclusions.unwrap_or_default();
-        let mut left_out = exclusions.tests;
-        // What only the processes of a test could have looked at runs.
-        left_out.retain(|test| !exclusions.late.contains(test));
+        let left_out = left_out_for_sure(launch.exclude)?;
         let plan = Plan {
             traces: launch.traces.to_owned(),
             root: launch.root.to_owned(),

@@ -25,7 +25,7 @@ use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use super::command::OfThisProcess;
-use super::emission::read_exclusions;
+use super::emission::left_out_for_sure;
 use super::{
     Asked, Detected, Examples, Finished, FoundCommand, Launch, Prober, Runner, Settings, Source,
     TestsOf, Unwatched, on_path, pytest,
@@ -107,11 +107,7 @@ impl Runner for Go {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<RunPlan> {
-        let exclusions = launch.exclude.map(read_exclusions).transpose()?;
-        let exclusions = exclusions.unwrap_or_default();
-        let mut left_out = exclusions.tests;
-        // What only the processes of a test could have looked at runs.
-        left_out.retain(|test| !exclusions.late.contains(test));
+        let left_out = left_out_for_sure(launch.exclude)?;
         let words = Words::read(launch.command);
         let plan = GoPlan {
             traces: launch.traces.to_owned(),
