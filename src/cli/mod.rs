@@ -2,6 +2,7 @@
 //! merged in, and one file for each command.
 
 pub(crate) mod action;
+mod cargo;
 pub(crate) mod classify;
 pub(crate) mod comment;
 pub(crate) mod completions;
@@ -87,6 +88,12 @@ enum Command {
     Action(action::ActionArgs),
     #[command(hide = true)]
     Trace(trace::TraceArgs),
+    #[command(hide = true)]
+    CargoTest(cargo::CargoTestArgs),
+    #[command(hide = true)]
+    CargoBinary(cargo::CargoBinaryArgs),
+    #[command(hide = true)]
+    CargoDoc(cargo::CargoDocArgs),
     #[command(hide = true)]
     GoTest(go::GoTestArgs),
     #[command(hide = true)]
@@ -379,6 +386,9 @@ fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit
         Command::Completions(args) => completions::run(args, report),
         Command::Action(args) => action::run(args, globals, report),
         Command::Trace(args) => trace::run(args, globals, report),
+        Command::CargoTest(args) => cargo::test(args, report),
+        Command::CargoBinary(args) => cargo::binary(args),
+        Command::CargoDoc(args) => cargo::documentation(args),
         Command::GoTest(args) => go::test(args, report),
         Command::GoBinary(args) => go::binary(args),
         Command::NodeTest(args) => node::run(args, report),

@@ -12,6 +12,7 @@ mod go;
 pub(crate) mod jvm;
 pub(crate) mod python;
 mod reads;
+mod rust;
 mod way;
 
 pub(crate) use cause::{Cause, Causes};
@@ -34,6 +35,7 @@ pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use python::{KEYED, Keyed, LISTED, TOLD, is_entry, keyed_in, shown as shown_cell};
 pub(crate) use reads::{Needed, UnitReads, read_by};
+pub(crate) use rust::{RustSource, trace as rust_trace};
 
 pub(crate) use way::{Origin, Step, Way, Whole};
 
@@ -109,8 +111,13 @@ pub(crate) trait Language: Sync {
 
 /// All languages. The order matters: a trace that no other language recognises belongs to
 /// the last one, and what looks like a file to all of them may be a package to the first.
-pub(crate) static LANGUAGES: [&dyn Language; 4] =
-    [&go::Go, &files::Files, &jvm::Jvm, &python::Python];
+pub(crate) static LANGUAGES: [&dyn Language; 5] = [
+    &go::Go,
+    &rust::Rust,
+    &files::Files,
+    &jvm::Jvm,
+    &python::Python,
+];
 
 /// The index in [`LANGUAGES`] of that whose agent wrote a trace.
 pub(crate) fn language_of(collector: &str) -> usize {

@@ -4,6 +4,7 @@
 //! A runner is a folder, a line in [`ALL`], and a fixture. Nobody outside of this room
 //! names one: the configuration holds the one that was resolved, and everybody asks that.
 
+mod cargo;
 mod command;
 mod confirm;
 pub(crate) mod emission;
@@ -42,6 +43,7 @@ use crate::observe::Observations;
 use crate::run::{Ended, RunPlan};
 use crate::select::{Part, Selection};
 
+pub(crate) use cargo::{run_cargo_binary, run_cargo_test, run_rustdoc};
 pub(crate) use confirm::{
     Anew, Cell, Confirm, Flags, Holder, Leaves, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
@@ -68,6 +70,7 @@ pub(crate) static ALL: &[&dyn Runner] = &[
     &maven::Maven,
     &gradle::Gradle,
     &junit::Junit,
+    &cargo::Cargo,
     &go::Go,
     &node::Node,
     &command::Command,
@@ -388,6 +391,7 @@ pub enum TestsOf {
     Jvm,
     Node,
     Python,
+    Rust,
 }
 
 /// What a runner needs of the configuration.

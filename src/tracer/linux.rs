@@ -8,6 +8,12 @@ mod calls;
 mod changes;
 #[path = "filter.rs"]
 mod filter;
+#[cfg(target_arch = "x86_64")]
+#[path = "follow.rs"]
+mod follow;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "unfollowed.rs"]
+mod follow;
 #[path = "notices.rs"]
 mod notices;
 #[path = "parts.rs"]
@@ -16,6 +22,7 @@ mod parts;
 mod peers;
 
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -30,6 +37,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreape
 use self::calls::{Answer, Calls};
 use self::notices::{Listener, Met, Notice};
 use self::parts::Parts;
+use super::entries::Entered;
 use super::seen::Seen;
 use super::{Job, LOOK, Part, Traced, cannot_start, wait_for};
 use crate::run::Ended;
@@ -50,6 +58,7 @@ pub(crate) fn why_not() -> Option<String> {
         env: &[],
         output: None,
         marks: None,
+        programs: None,
     };
     let error = trace(&job, || 0).err()?;
     let system = error.root_cause().downcast_ref::<io::Error>();
@@ -78,21 +87,55 @@ pub(crate) fn adopt_orphans() -> Result<()> {
 pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<Traced> {
     let filter = filter::program();
     let (ours, theirs) = UnixStream::pair().context("cannot make a socket")?;
+    let (followers, followed) = UnixStream::pair().context("cannot make a socket")?;
     let mut command = job.command()?;
-    let socket = theirs.as_raw_fd();
+    let (socket, other) = (theirs.as_raw_fd(), followed.as_raw_fd());
+    let is_followed = job.programs.is_some();
     // Safety: only system calls are made between fork and exec.
-    unsafe { command.pre_exec(move || notices::submit(&filter, socket)) };
+    unsafe {
+        command.pre_exec(move || {
+            notices::submit(&filter, socket)?;
+            match is_followed {
+                true => follow::wait_to_be_followed(other),
+                false => Ok(()),
+            }
+        })
+    };
     let since = Instant::now();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let watching = scope.spawn(|| watch(&ours, job, &is_over));
+        let following = job.programs.map(|programs| {
+            scope.spawn(|| {
+                let followed = follow::follow(&followers, programs);
+                if followed.is_err() {
+                    // It waits for an answer, and ends without one.
+                    let _ = followers.shutdown(Shutdown::Both);
+                }
+                followed
+            })
+        });
         let child = command.spawn();
-        drop(theirs);
-        let status = child
-            .with_context(|| cannot_start(&command))
-            .and_then(|mut child| wait_for(&mut child, job.timeout));
-        let duration = since.elapsed();
-        let left = end_rest();
+        drop((theirs, followed));
+        let child = child.with_context(|| cannot_start(&command));
+        let (status, duration, left, entered) = match following {
+            // It waits for all of them.
+            Some(following) => {
+                let followed = following.join().expect("it does not panic");
+                is_over.store(true, Ordering::Release);
+                let followed = followed.context("the kernel lets nobody follow processes")?;
+                child?;
+                let followed = followed.context("the command did not start")?;
+                let duration = followed.ended.duration_since(since);
+                let status = Ok((followed.status, false));
+                (status, duration, followed.left, followed.entered)
+            }
+            None => {
+                let status = child.and_then(|mut child| wait_for(&mut child, job.timeout));
+                let duration = since.elapsed();
+                (status, duration, end_rest(), Entered::default())
+            }
+        };
         is_over.store(true, Ordering::Release);
         let watched = watching.join().expect("it does not panic");
         let (seen, parts) = watched.context("the kernel does not tell what processes do")?;
@@ -104,6 +147,7 @@ pub(crate) fn trace(job: &Job<'_>, end_rest: impl FnOnce() -> usize) -> Result<T
             seen,
             parts,
             left,
+            entered,
         })
     })
 }
@@ -144,28 +188,51 @@ fn answer(listener: &Listener, notice: &Notice, calls: &mut Calls) {
 /// Ends all processes that descend from this one, whoever started them; says how many did not
 /// end by themselves. Only for a process that waits for no child elsewhere.
 pub(crate) fn end_descendants() -> usize {
-    let mut asked = 0;
-    let since = Instant::now();
+    let mut rest = Rest::new();
     loop {
         // What has ended is told to whoever waits for it.
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-        let left = descendants(rustix::process::getpid());
-        if left.is_empty() || since.elapsed() > MOST_PATIENCE {
-            return asked;
+        if rest.is_gone(descendants(rustix::process::getpid())) {
+            return rest.asked;
         }
-        let signal = match since.elapsed() {
+        thread::sleep(LOOK);
+    }
+}
+
+/// The processes that a command leaves running.
+struct Rest {
+    since: Instant,
+    /// How many of them were asked to end.
+    asked: usize,
+}
+
+impl Rest {
+    fn new() -> Rest {
+        Rest {
+            since: Instant::now(),
+            asked: 0,
+        }
+    }
+
+    /// Whether none is left, or none that can be ended. Asks them to end after a while.
+    fn is_gone(&mut self, left: Vec<Pid>) -> bool {
+        let waited = self.since.elapsed();
+        if left.is_empty() || waited > MOST_PATIENCE {
+            return true;
+        }
+        let signal = match waited {
             waited if waited < PATIENCE => None,
             waited if waited < 3 * PATIENCE => Some(Signal::TERM),
             _ => Some(Signal::KILL),
         };
         if let Some(signal) = signal {
-            asked = asked.max(left.len());
+            self.asked = self.asked.max(left.len());
             for process in left {
                 // It may have ended.
                 let _ = kill_process(process, signal);
             }
         }
-        thread::sleep(LOOK);
+        false
     }
 }
 
@@ -237,6 +304,7 @@ mod tests {
             env: &[],
             output: None,
             marks: None,
+            programs: None,
         };
         let traced = trace(&job, || 0).unwrap();
         let top = top.to_str().unwrap().to_owned();
@@ -313,6 +381,7 @@ mod tests {
             env: &[],
             output: None,
             marks: None,
+            programs: None,
         };
         assert!(
             trace(&job, || 0)
@@ -338,6 +407,7 @@ mod tests {
             env: &[],
             output: None,
             marks: Some(&marks),
+            programs: None,
         };
         let traced = trace(&job, || 0).unwrap();
         assert!(traced.seen.files.is_empty());

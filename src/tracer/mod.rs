@@ -18,6 +18,7 @@ mod supervisor;
 #[path = "nowhere.rs"]
 mod supervisor;
 
+mod entries;
 mod environment;
 mod paths;
 mod plan;
@@ -35,14 +36,18 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::Ended;
 
+pub(crate) use entries::{Entered, Entries, ProgramId, Programs};
 pub(crate) use environment::{of_all, spelled};
 pub(crate) use plan::{Plan, Test};
 pub(crate) use seen::{Seen, shared};
 pub(crate) use supervisor::{adopt_orphans, end_descendants, trace, why_not};
 pub(crate) use write::{Lines, bytes, is_below, runtime, units, value};
 
+/// Whether it can be told which functions of a program are entered.
+pub(crate) const CAN_FOLLOW: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+
 /// One command that is a test.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub argv: &'a [OsString],
     pub cwd: &'a Path,
@@ -54,6 +59,9 @@ pub(crate) struct Job<'a> {
     pub output: Option<&'a File>,
     /// A folder: a process that looks for something there has what is used told apart.
     pub marks: Option<&'a Path>,
+    /// Programs of which it is wanted which functions are entered. Then no time-out counts, and
+    /// several commands can run at a time.
+    pub programs: Option<&'a dyn Programs>,
 }
 
 /// How it ended.
@@ -67,6 +75,8 @@ pub(crate) struct Traced {
     pub parts: Vec<Part>,
     /// Processes that it left running, which were ended.
     pub left: usize,
+    /// With programs: their functions that were entered.
+    pub entered: Entered,
 }
 
 /// What was told apart.
@@ -100,6 +110,7 @@ pub(crate) fn untraced(job: &Job<'_>, why: &str) -> Result<Traced> {
         seen,
         parts: Vec::new(),
         left: 0,
+        entered: Entered::default(),
     })
 }
 

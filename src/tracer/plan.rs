@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::{fingerprint, native};
 use super::write::{Written, write, write_list};
-use super::{Job, Seen, Traced, adopt_orphans, end_descendants, trace, untraced};
+use super::{Entered, Job, Seen, Traced, adopt_orphans, end_descendants, trace, untraced};
 use crate::disk::write_atomically;
 use crate::matrix::{Fingerprint, Outcome};
 use crate::run::{Ended, was_interrupted};
@@ -181,6 +181,7 @@ impl Plan {
             env: &[],
             output: None,
             marks: None,
+            programs: None,
         };
         let traced = match &self.untraced {
             None => trace(&job, end_descendants),
@@ -232,6 +233,7 @@ fn not_started(error: &anyhow::Error) -> Traced {
         seen,
         parts: Vec::new(),
         left: 0,
+        entered: Entered::default(),
     }
 }
 

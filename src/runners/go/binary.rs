@@ -256,6 +256,7 @@ impl Binary<'_> {
             env: &env,
             output: Some(output),
             marks: None,
+            programs: None,
         };
         let traced = match &self.plan.untraced {
             None => tracer::trace(&job, tracer::end_descendants)?,

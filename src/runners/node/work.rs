@@ -67,6 +67,7 @@ pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Resul
         env: &env,
         output: None,
         marks: Some(&marks),
+        programs: None,
     };
     let traced = match &plan.untraced {
         None => tracer::trace(&job, tracer::end_descendants)?,

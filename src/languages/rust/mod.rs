@@ -1,0 +1,291 @@
+//! Units and fingerprints of Rust.
+//!
+//! - `code`: a function or method, at its file, together with the signatures of all functions of
+//!   the project that it may name.
+//! - `binding` of `*.rs`: the rest of a file, with the same; of `tests in *.rs`: the rest of what
+//!   is compiled only for tests.
+//!
+//! `docs/rust.md` says why that is safe.
+
+mod syntax;
+mod tokens;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::thread;
+
+use anyhow::Result;
+use bstr::{BStr, BString, ByteSlice};
+use rustc_hash::FxHashMap;
+
+use super::{Closure, Facts, Language, Meaning, Value};
+use crate::history::Entry;
+use crate::matrix::{Fingerprint, Unit, What};
+use crate::observe::{Definition, Run};
+
+use self::syntax::{Declaration, Rest};
+use self::tokens::Mention;
+use self::trace::{COLLECTOR, OUTSIDE, TESTS};
+
+pub(crate) use syntax::RustSource;
+
+/// Rust, as Cargo builds it.
+pub(super) struct Rust;
+
+/// Words of traces.
+pub(crate) mod trace {
+    /// Who writes those of test binaries.
+    pub(crate) const COLLECTOR: &str = "rust";
+
+    /// How what is outside of a file's functions is called, and the same of what is compiled only
+    /// for tests.
+    pub(crate) const OUTSIDE: &str = "*.rs";
+    pub(crate) const TESTS: &str = "tests in *.rs";
+}
+
+/// The sources of a state.
+#[derive(Default)]
+struct Sources {
+    parsed: RefCell<FxHashMap<BString, Option<Rc<RustSource>>>>,
+    declared: RefCell<Option<Rc<Declared>>>,
+}
+
+/// What functions the project declares.
+#[derive(Default)]
+struct Declared {
+    by_name: FxHashMap<String, Vec<Declaration>>,
+    /// Names that can stand for any type.
+    other_names: BTreeSet<String>,
+}
+
+impl Language for Rust {
+    fn name(&self) -> &'static str {
+        "rust"
+    }
+
+    fn wrote(&self, collector: &str) -> bool {
+        collector == COLLECTOR
+    }
+
+    fn joins_files(&self) -> bool {
+        true
+    }
+
+    fn tells_what_was_there_first(&self) -> bool {
+        true
+    }
+
+    fn value(&self, facts: &Facts<'_>, unit: &Unit) -> Result<Option<Value>> {
+        if !is_source(unit.path()) {
+            return Ok(None);
+        }
+        Ok(match &unit.what {
+            What::Code(name) => Some(code(facts, unit.path(), name)?),
+            What::Binding(name) if **name == *OUTSIDE => {
+                Some(rest(facts, unit.path(), |source| &source.outside)?)
+            }
+            What::Binding(name) if **name == *TESTS => {
+                Some(rest(facts, unit.path(), |source| &source.of_tests)?)
+            }
+            _ => None,
+        })
+    }
+
+    fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {
+        Ok(Box::new(Rust))
+    }
+}
+
+impl Closure for Rust {
+    fn meaning(&mut self, run: &mut Run<'_>, what: &Definition) -> Result<Option<Meaning>> {
+        let (path, what) = match what {
+            Definition::Code { file, name, .. } if is_source(file.as_bstr()) => {
+                (file, What::Code(name.as_str().into()))
+            }
+            Definition::Reached { path, name }
+                if is_source(path.as_bstr()) && [OUTSIDE, TESTS].contains(&name.as_str()) =>
+            {
+                (path, What::Binding(name.as_str().into()))
+            }
+            _ => return Ok(None),
+        };
+        let unit = run.placed(what, path.as_bstr())?;
+        let units = vec![run.intern(unit)];
+        Ok(Some(Meaning {
+            units,
+            ..Meaning::default()
+        }))
+    }
+}
+
+fn is_source(path: &BStr) -> bool {
+    path.ends_with(b".rs")
+}
+
+fn code(facts: &Facts<'_>, path: &BStr, name: &str) -> Result<Value> {
+    let Some(source) = source(facts, path)? else {
+        return Ok(Value::Known(Fingerprint::MISSING));
+    };
+    if source.whole.is_some() {
+        return Ok(Value::Known(source.outside.digest));
+    }
+    let mut functions = source.functions.iter();
+    let Some(function) = functions.find(|function| function.name == name) else {
+        return Ok(Value::Known(Fingerprint::MISSING));
+    };
+    let declared = declared(facts)?;
+    Ok(Value::Known(
+        declared.meaning(&function.body, function.owner.as_deref()),
+    ))
+}
+
+fn rest(facts: &Facts<'_>, path: &BStr, part: impl Fn(&RustSource) -> &Rest) -> Result<Value> {
+    let Some(source) = source(facts, path)? else {
+        return Ok(Value::Known(Fingerprint::MISSING));
+    };
+    if source.whole.is_some() {
+        return Ok(Value::Known(source.outside.digest));
+    }
+    let declared = declared(facts)?;
+    Ok(Value::Known(declared.meaning(part(&source), Some(""))))
+}
+
+/// The source at a path; `None` if there is none.
+fn source(facts: &Facts<'_>, path: &BStr) -> Result<Option<Rc<RustSource>>> {
+    let sources = facts.memory::<Sources>();
+    if let Some(known) = sources.parsed.borrow().get(path) {
+        return Ok(known.clone());
+    }
+    let bytes = match facts.view().entry(path)? {
+        Entry::File { .. } => facts.view().read(path)?,
+        _ => None,
+    };
+    let source = bytes.map(|bytes| Rc::new(RustSource::parse(&bytes)));
+    let mut parsed = sources.parsed.borrow_mut();
+    parsed.insert(path.into(), source.clone());
+    Ok(source)
+}
+
+/// What functions all sources of the project declare.
+fn declared(facts: &Facts<'_>) -> Result<Rc<Declared>> {
+    let sources = facts.memory::<Sources>();
+    if let Some(known) = &*sources.declared.borrow() {
+        return Ok(known.clone());
+    }
+    let mut paths = Vec::new();
+    collect(facts, BStr::new(b""), &mut paths)?;
+    let mut unread = Vec::new();
+    for path in &paths {
+        if !sources.parsed.borrow().contains_key(path)
+            && let Entry::File { .. } = facts.view().entry(path.as_bstr())?
+            && let Some(bytes) = facts.view().read(path.as_bstr())?
+        {
+            unread.push((path, bytes));
+        }
+    }
+    for (path, source) in parse_all(&unread) {
+        let mut parsed = sources.parsed.borrow_mut();
+        parsed.insert(path, Some(Rc::new(source)));
+    }
+    let mut found = Declared::default();
+    for path in &paths {
+        let Some(source) = source(facts, path.as_bstr())? else {
+            continue;
+        };
+        found.other_names.extend(source.other_names.iter().cloned());
+        let functions = source.functions.iter();
+        for declaration in functions.filter_map(|function| function.declaration.as_ref()) {
+            let known = found.by_name.entry(declaration.name.clone()).or_default();
+            known.push(declaration.clone());
+        }
+    }
+    for known in found.by_name.values_mut() {
+        known.sort_by_key(|one| one.signature);
+    }
+    let found = Rc::new(found);
+    *sources.declared.borrow_mut() = Some(found.clone());
+    Ok(found)
+}
+
+/// The paths of sources in a folder and below.
+fn collect(facts: &Facts<'_>, folder: &BStr, found: &mut Vec<BString>) -> Result<()> {
+    for (name, is_folder) in facts.view().list(folder)?.into_iter().flatten() {
+        let path = match folder.is_empty() {
+            true => name,
+            false => BString::from([folder.as_bytes(), b"/", name.as_bytes()].concat()),
+        };
+        if is_folder {
+            collect(facts, path.as_bstr(), found)?;
+        } else if is_source(path.as_bstr()) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn parse_all(sources: &[(&BString, Vec<u8>)]) -> Vec<(BString, RustSource)> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let share = sources.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let parts = sources.chunks(share).map(|part| {
+            scope.spawn(move || {
+                let parsed = part.iter();
+                let parsed =
+                    parsed.map(|(path, bytes)| ((*path).clone(), RustSource::parse(bytes)));
+                parsed.collect::<Vec<_>>()
+            })
+        });
+        let parts: Vec<_> = parts.collect();
+        let parts = parts.into_iter();
+        parts
+            .flat_map(|part| part.join().expect("parsing does not panic"))
+            .collect()
+    })
+}
+
+impl Declared {
+    /// What tokens mean: themselves, and the signatures of what they may name.
+    fn meaning(&self, tokens: &Rest, of_self: Option<&str>) -> Fingerprint {
+        let mut text = tokens.digest.0.to_vec();
+        for mention in &tokens.mentions {
+            let known = self.by_name.get(mention.name()).into_iter().flatten();
+            let meant = known.filter(|one| self.may_be(mention, one, of_self));
+            let mut begins = Some(mention.name());
+            for one in meant {
+                if let Some(name) = begins.take() {
+                    text.extend(name.bytes());
+                    text.push(0);
+                }
+                text.extend(one.signature.0);
+                text.extend(one.owner.iter().flat_map(|owner| owner.bytes()));
+                text.push(0);
+            }
+        }
+        Fingerprint::of_digest("tamis 2026 rust meaning 1", &text)
+    }
+
+    /// Whether a name as it is mentioned can be that function.
+    fn may_be(&self, mention: &Mention, one: &Declaration, of_self: Option<&str>) -> bool {
+        match (mention, &one.owner) {
+            (Mention::Any(_), _) | (Mention::Bare(_), None) => true,
+            (Mention::Bare(_), Some(_)) | (Mention::Method(_), None) => false,
+            (Mention::Method(_), Some(_)) => one.has_self,
+            (Mention::Path(qualifier, _), None) => {
+                let first = qualifier.chars().next();
+                first.is_none_or(|first| !first.is_uppercase())
+                    || self.other_names.contains(qualifier)
+            }
+            (Mention::Path(qualifier, _), Some(owner)) => match qualifier.as_str() {
+                "" => true,
+                "Self" => of_self.is_none_or(|own| own.is_empty() || own == owner),
+                qualifier => {
+                    owner.is_empty() || qualifier == owner || self.other_names.contains(qualifier)
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,544 @@
+//! A Rust source: its functions, and all that is outside of them.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Block, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, Signature, TraitItem};
+
+use super::tokens::{Mention, Sink};
+use crate::matrix::Fingerprint;
+
+/// Grows when a digest comes to hold something else.
+const DIGEST: &str = "tamis 2026 rust source 1";
+
+/// Attributes that leave a function what it is.
+const PLAIN: [&str; 14] = [
+    "allow",
+    "cfg",
+    "cold",
+    "deprecated",
+    "deny",
+    "doc",
+    "expect",
+    "forbid",
+    "ignore",
+    "inline",
+    "must_use",
+    "should_panic",
+    "track_caller",
+    "warn",
+];
+
+/// What a file of Rust comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RustSource {
+    pub functions: Vec<RustFunction>,
+    /// Everything else, and the same of what is compiled only for tests.
+    pub(super) outside: Rest,
+    pub(super) of_tests: Rest,
+    /// Names that can stand for any type: aliases, parameters of types.
+    pub(super) other_names: BTreeSet<String>,
+    /// Why it is not taken apart, if so: then all of it is outside of functions.
+    pub whole: Option<String>,
+}
+
+/// Tokens that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub digest: Fingerprint,
+    pub mentions: Vec<Mention>,
+}
+
+impl Default for Rest {
+    fn default() -> Rest {
+        Rest::of(Sink::default())
+    }
+}
+
+impl Rest {
+    fn of(sink: Sink) -> Rest {
+        Rest {
+            digest: digest(&sink.text),
+            mentions: sink.mentions.into_iter().collect(),
+        }
+    }
+}
+
+/// A function or method whose body counts only for who runs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RustFunction {
+    /// With the modules and the `impl` that it is in.
+    pub name: String,
+    /// From this line to that one, counted from 1, attributes included.
+    pub lines: (u32, u32),
+    pub(super) body: Rest,
+    /// The type that `Self` is; empty where that is more than a name.
+    pub(super) owner: Option<String>,
+    /// What others can name; those of traits stand outside of functions.
+    pub(super) declaration: Option<Declaration>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Declaration {
+    pub name: String,
+    /// The type that it belongs to; none of a function by itself.
+    pub owner: Option<String>,
+    /// Whether it can be called as a method.
+    pub has_self: bool,
+    pub signature: Fingerprint,
+}
+
+impl RustSource {
+    /// What a source is made of. What cannot be parsed is one piece.
+    pub(crate) fn parse(bytes: &[u8]) -> RustSource {
+        let whole = |why: String| RustSource {
+            outside: Rest {
+                digest: digest(bytes),
+                mentions: Vec::new(),
+            },
+            whole: Some(why),
+            ..RustSource::default()
+        };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return whole("it is no text".to_owned());
+        };
+        // Deeply nested expressions need more than threads have.
+        let parsed = stacker::maybe_grow(1 << 20, 8 << 20, || syn::parse_file(text));
+        let file = match parsed {
+            Ok(file) => file,
+            Err(error) => return whole(format!("its syntax is not understood: {error}")),
+        };
+        let mut reading = Reading::default();
+        let attributes = file.attrs.iter().map(ToTokens::to_token_stream);
+        for attribute in attributes {
+            reading.outside.take(attribute, false);
+        }
+        let top = Context::default();
+        for item in file.items {
+            reading.other_names(&item);
+            reading.item(item, &top);
+        }
+        reading.end()
+    }
+}
+
+fn digest(bytes: &[u8]) -> Fingerprint {
+    Fingerprint::of_digest(DIGEST, bytes)
+}
+
+/// Where an item stands.
+#[derive(Clone, Debug, Default)]
+struct Context {
+    /// Modules and `impl`, each with `::` behind it.
+    path: String,
+    is_for_tests: bool,
+    of: Of,
+}
+
+/// What a function is part of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Of {
+    #[default]
+    Module,
+    /// A type, by its name; empty where it has none.
+    Type(String),
+    /// A trait, or its implementation for a type.
+    Trait(String),
+}
+
+#[derive(Default)]
+struct Reading {
+    functions: Vec<RustFunction>,
+    outside: Sink,
+    of_tests: Sink,
+    other_names: BTreeSet<String>,
+}
+
+/// A function as it stands in any kind of item.
+struct Written<'a> {
+    attributes: &'a [Attribute],
+    /// What stands before the signature.
+    before: TokenStream,
+    signature: &'a Signature,
+    block: &'a Block,
+    lines: (u32, u32),
+}
+
+impl Reading {
+    fn end(mut self) -> RustSource {
+        // Several of one name differ in their configuration.
+        let mut names = std::collections::BTreeMap::<String, usize>::new();
+        for function in &mut self.functions {
+            let count = names.entry(function.name.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                function.name = format!("{}'{count}", function.name);
+            }
+        }
+        RustSource {
+            functions: self.functions,
+            outside: Rest::of(self.outside),
+            of_tests: Rest::of(self.of_tests),
+            other_names: self.other_names,
+            whole: None,
+        }
+    }
+
+    fn other_names(&mut self, item: &Item) {
+        OtherNames(&mut self.other_names).visit_item(item);
+    }
+
+    fn rest(&mut self, context: &Context) -> &mut Sink {
+        match context.is_for_tests {
+            true => &mut self.of_tests,
+            false => &mut self.outside,
+        }
+    }
+
+    fn item(&mut self, item: Item, context: &Context) {
+        match item {
+            Item::Fn(function) => {
+                let written = Written {
+                    attributes: &function.attrs,
+                    before: function.vis.to_token_stream(),
+                    signature: &function.sig,
+                    block: &function.block,
+                    lines: lines(&function),
+                };
+                if !self.function(&written, context) {
+                    self.whole(&function, &function.attrs, context);
+                }
+            }
+            Item::Mod(module) => self.module(module, context),
+            Item::Impl(block) => self.implementation(block, context),
+            Item::Trait(one) => self.of_trait(one, context),
+            Item::Use(one) => {
+                let mut renamed = Renamed(BTreeSet::new());
+                renamed.visit_item_use(&one);
+                let mut sink = Sink::default();
+                sink.take(one.to_token_stream(), false);
+                // Who uses it names it again, or else by its other name.
+                sink.mentions = renamed.0.into_iter().map(Mention::Any).collect();
+                self.rest(context).add(sink);
+            }
+            other => {
+                let attributes = attributes(&other).to_vec();
+                self.whole(&other, &attributes, context);
+            }
+        }
+    }
+
+    /// Takes in an item of which all counts.
+    fn whole(&mut self, item: &impl ToTokens, attributes: &[Attribute], context: &Context) {
+        let is_for_tests = context.is_for_tests || are_for_tests(attributes);
+        // A derivation or another macro may use documentation, and so may a macro's definition.
+        let with_docs = !attributes.iter().all(is_plain);
+        let context = Context {
+            is_for_tests,
+            ..context.clone()
+        };
+        let sink = self.rest(&context);
+        sink.take(item.to_token_stream(), with_docs);
+        sink.text.push(0);
+    }
+
+    fn module(&mut self, mut module: ItemMod, context: &Context) {
+        let Some((_, items)) = module
+            .content
+            .take()
+            .filter(|_| module.attrs.iter().all(is_plain))
+        else {
+            return self.whole(&module, &module.attrs, context);
+        };
+        let inner = Context {
+            path: format!("{}{}::", context.path, module.ident),
+            is_for_tests: context.is_for_tests || are_for_tests(&module.attrs),
+            of: Of::Module,
+        };
+        self.whole(&module, &module.attrs, context);
+        for item in items {
+            self.item(item, &inner);
+        }
+        self.rest(&inner).text.extend(b"} ");
+    }
+
+    fn implementation(&mut self, mut block: ItemImpl, context: &Context) {
+        if !block.attrs.iter().all(is_plain) {
+            return self.whole(&block, &block.attrs, context);
+        }
+        let items = std::mem::take(&mut block.items);
+        let name = match &*block.self_ty {
+            syn::Type::Path(path) if path.qself.is_none() => {
+                let last = path.path.segments.last();
+                last.map_or_else(String::new, |last| last.ident.to_string())
+            }
+            _ => String::new(),
+        };
+        let mut path = context.path.clone();
+        let of = match &block.trait_ {
+            Some((_, of, _)) => {
+                let last = of.segments.last().map(ToTokens::to_token_stream);
+                let last = last.unwrap_or_default().to_string().replace(' ', "");
+                let own = block.self_ty.to_token_stream().to_string().replace(' ', "");
+                path.push_str(&format!("<{own} as {last}>::"));
+                Of::Trait(name)
+            }
+            None => {
+                let own = block.self_ty.to_token_stream().to_string().replace(' ', "");
+                path.push_str(&format!("{own}::"));
+                Of::Type(name)
+            }
+        };
+        self.whole(&block, &block.attrs, context);
+        let inner = Context {
+            path,
+            is_for_tests: context.is_for_tests || are_for_tests(&block.attrs),
+            of,
+        };
+        for item in items {
+            match item {
+                ImplItem::Fn(function) => {
+                    let mut before = function.defaultness.to_token_stream();
+                    function.vis.to_tokens(&mut before);
+                    let written = Written {
+                        attributes: &function.attrs,
+                        before,
+                        signature: &function.sig,
+                        block: &function.block,
+                        lines: lines(&function),
+                    };
+                    if !self.function(&written, &inner) {
+                        self.whole(&function, &function.attrs, &inner);
+                    }
+                }
+                other => self.whole(&other, &[], &inner),
+            }
+        }
+        self.rest(&inner).text.extend(b"} ");
+    }
+
+    fn of_trait(&mut self, mut one: ItemTrait, context: &Context) {
+        if !one.attrs.iter().all(is_plain) {
+            return self.whole(&one, &one.attrs, context);
+        }
+        let items = std::mem::take(&mut one.items);
+        self.whole(&one, &one.attrs, context);
+        let inner = Context {
+            path: format!("{}{}::", context.path, one.ident),
+            is_for_tests: context.is_for_tests || are_for_tests(&one.attrs),
+            of: Of::Trait(String::new()),
+        };
+        for item in items {
+            let TraitItem::Fn(function) = &item else {
+                self.whole(&item, &[], &inner);
+                continue;
+            };
+            let written = function.default.as_ref().map(|block| Written {
+                attributes: &function.attrs,
+                before: TokenStream::new(),
+                signature: &function.sig,
+                block,
+                lines: lines(function),
+            });
+            if !written.is_some_and(|written| self.function(&written, &inner)) {
+                self.whole(function, &function.attrs, &inner);
+            }
+        }
+        self.rest(&inner).text.extend(b"} ");
+    }
+
+    /// Takes in a function by itself; says whether that is possible.
+    fn function(&mut self, written: &Written<'_>, context: &Context) -> bool {
+        if !is_apart(written) {
+            return false;
+        }
+        let context = &Context {
+            is_for_tests: context.is_for_tests || are_for_tests(written.attributes),
+            ..context.clone()
+        };
+        let mut signature = Sink::default();
+        let about = written.attributes.iter().map(ToTokens::to_token_stream);
+        about.for_each(|attribute| signature.take(attribute, false));
+        signature.take(written.before.clone(), false);
+        signature.take(written.signature.to_token_stream(), false);
+        let name = written.signature.ident.to_string();
+        let declared = |owner| {
+            Some(Declaration {
+                name: name.clone(),
+                owner,
+                has_self: written.signature.receiver().is_some(),
+                signature: digest(&signature.text),
+            })
+        };
+        let (owner, declaration) = match &context.of {
+            Of::Module => (None, declared(None)),
+            Of::Type(owner) => (Some(owner.clone()), declared(Some(owner.clone()))),
+            Of::Trait(owner) => {
+                // Its name alone says that it is there.
+                let rest = self.rest(context);
+                rest.text.extend(&signature.text);
+                rest.text.push(0);
+                (Some(owner.clone()), None)
+            }
+        };
+        let mut body = signature;
+        body.take(written.block.to_token_stream(), false);
+        self.functions.push(RustFunction {
+            name: format!("{}{name}", context.path),
+            lines: written.lines,
+            body: Rest::of(body),
+            owner,
+            declaration,
+        });
+        true
+    }
+}
+
+/// Whether a body counts only for who runs it.
+fn is_apart(written: &Written<'_>) -> bool {
+    let mut inside = Inside::default();
+    inside.visit_block(written.block);
+    let is_evaluated_early = written.signature.constness.is_some();
+    // The compiler puts it into who calls it.
+    let is_copied = written.attributes.iter().any(|one| {
+        one.path().is_ident("inline") && one.to_token_stream().to_string().contains("always")
+    });
+    let is_known = |one: &Attribute| is_plain(one) || is_test(one);
+    written.attributes.iter().all(is_known) && !is_evaluated_early && !is_copied && !inside.declares
+}
+
+/// Looks for what counts beyond the function that it stands in.
+#[derive(Default)]
+struct Inside {
+    declares: bool,
+}
+
+impl<'ast> Visit<'ast> for Inside {
+    fn visit_item(&mut self, item: &'ast Item) {
+        self.declares |= match item {
+            Item::Const(_) | Item::Enum(_) | Item::Fn(_) | Item::Static(_) | Item::Struct(_) => {
+                false
+            }
+            Item::Type(_) | Item::Union(_) | Item::Use(_) => false,
+            // It may make an implementation.
+            Item::Macro(one) => one.ident.is_none(),
+            _ => true,
+        };
+        visit::visit_item(self, item);
+    }
+
+    fn visit_macro(&mut self, one: &'ast syn::Macro) {
+        let tokens = one.tokens.clone().into_iter();
+        let mut open: Vec<proc_macro2::TokenTree> = tokens.collect();
+        while let Some(token) = open.pop() {
+            match token {
+                proc_macro2::TokenTree::Ident(name) => self.declares |= name == "impl",
+                proc_macro2::TokenTree::Group(group) => open.extend(group.stream()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Collects names that can stand for any type.
+struct OtherNames<'a>(&'a mut BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for OtherNames<'_> {
+    fn visit_type_param(&mut self, one: &'ast syn::TypeParam) {
+        self.0.insert(one.ident.to_string());
+        visit::visit_type_param(self, one);
+    }
+
+    fn visit_item_type(&mut self, one: &'ast syn::ItemType) {
+        self.0.insert(one.ident.to_string());
+        visit::visit_item_type(self, one);
+    }
+
+    fn visit_impl_item_type(&mut self, one: &'ast syn::ImplItemType) {
+        self.0.insert(one.ident.to_string());
+        visit::visit_impl_item_type(self, one);
+    }
+
+    fn visit_trait_item_type(&mut self, one: &'ast syn::TraitItemType) {
+        self.0.insert(one.ident.to_string());
+        visit::visit_trait_item_type(self, one);
+    }
+
+    fn visit_use_rename(&mut self, one: &'ast syn::UseRename) {
+        self.0.insert(one.rename.to_string());
+    }
+
+    fn visit_macro(&mut self, one: &'ast syn::Macro) {
+        // What it makes of a name may be anything.
+        let mut before: Option<String> = None;
+        for token in one.tokens.clone() {
+            let name = match token {
+                proc_macro2::TokenTree::Ident(name) => Some(name.to_string()),
+                _ => None,
+            };
+            if before.as_deref() == Some("type") {
+                self.0.extend(name.clone());
+            }
+            before = name;
+        }
+    }
+}
+
+/// Collects what is imported under another name.
+struct Renamed(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Renamed {
+    fn visit_use_rename(&mut self, one: &'ast syn::UseRename) {
+        self.0.insert(one.ident.to_string());
+    }
+}
+
+/// From the first line of something to its last one.
+fn lines(what: &impl Spanned) -> (u32, u32) {
+    let span = what.span();
+    (span.start().line as u32, span.end().line as u32)
+}
+
+fn is_plain(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    let first = path.segments.first();
+    let is_of_tools =
+        first.is_some_and(|first| first.ident == "clippy" || first.ident == "rustfmt");
+    is_of_tools || PLAIN.iter().any(|name| path.is_ident(name))
+}
+
+/// `#[test]`, `#[tokio::test]` and the like.
+fn is_test(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| last.ident == "test")
+}
+
+/// `#[cfg(test)]` and `#[test]`: nothing else is compiled with them.
+fn are_for_tests(attributes: &[Attribute]) -> bool {
+    let mut attributes = attributes.iter();
+    attributes.any(|one| {
+        let is_condition = one.path().is_ident("cfg");
+        let condition = || one.meta.require_list().map(|list| list.tokens.to_string());
+        is_test(one) || (is_condition && condition().is_ok_and(|text| text == "test"))
+    })
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(one) => &one.attrs,
+        Item::Enum(one) => &one.attrs,
+        Item::ExternCrate(one) => &one.attrs,
+        Item::ForeignMod(one) => &one.attrs,
+        Item::Macro(one) => &one.attrs,
+        Item::Static(one) => &one.attrs,
+        Item::Struct(one) => &one.attrs,
+        Item::TraitAlias(one) => &one.attrs,
+        Item::Type(one) => &one.attrs,
+        Item::Union(one) => &one.attrs,
+        Item::Use(one) => &one.attrs,
+        _ => &[],
+    }
+}

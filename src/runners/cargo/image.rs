@@ -1,0 +1,118 @@
+//! The functions of a program that Cargo has built: where they begin in it, and which functions
+//! of the sources they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use addr2line::Loader;
+use anyhow::{Context, Result, bail};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use rustc_hash::FxHashMap;
+
+use super::plan::Source;
+use crate::tracer::Entries;
+
+/// A program whose functions are known.
+#[derive(Debug)]
+pub(super) struct Image {
+    pub entries: Arc<Entries>,
+    /// By address: the index of the source, and that of the function in it; several where they
+    /// stand in one line.
+    pub functions: FxHashMap<u64, Vec<(usize, usize)>>,
+}
+
+impl Image {
+    /// Reads a program that was built of crates of these names, and of these sources among others.
+    ///
+    /// # Errors
+    /// Why its functions cannot be told apart.
+    pub(super) fn read(
+        program: &Path,
+        crates: &BTreeSet<String>,
+        sources: &BTreeMap<PathBuf, (usize, &Source)>,
+    ) -> Result<Image> {
+        let bytes = fs_err::read(program)?;
+        let file = object::File::parse(&*bytes)
+            .with_context(|| format!("{} is no program", program.display()))?;
+        let lines = Loader::new(program).map_err(|error| {
+            anyhow::anyhow!(
+                "what {} was built of cannot be read: {error}",
+                program.display()
+            )
+        })?;
+        let mut functions: FxHashMap<u64, Vec<(usize, usize)>> = FxHashMap::default();
+        let mut names: FxHashMap<u64, &str> = FxHashMap::default();
+        let mut is_told = false;
+        for symbol in file.symbols() {
+            let name = symbol.name().unwrap_or_default();
+            let is_function = symbol.kind() == SymbolKind::Text && symbol.is_definition();
+            if !is_function || !may_be_of(name, crates) {
+                continue;
+            }
+            let address = symbol.address();
+            let Ok(Some(place)) = lines.find_location(address) else {
+                continue;
+            };
+            is_told = true;
+            let (Some(path), Some(line)) = (place.file, place.line) else {
+                continue;
+            };
+            let Some((number, source)) = sources.get(&plain(Path::new(path))) else {
+                continue;
+            };
+            let is_here = |(_, first, last): &(String, u32, u32)| (*first..=*last).contains(&line);
+            let here = source.functions.iter().enumerate();
+            let here = here.filter(|(_, function)| is_here(function));
+            let here: Vec<(usize, usize)> = here.map(|(at, _)| (*number, at)).collect();
+            if here.is_empty() {
+                continue;
+            }
+            // A linker that folds functions leaves the lines of one.
+            if let Some(other) = names.insert(address, name)
+                && other != name
+            {
+                bail!("functions of {} share their code", program.display());
+            }
+            functions.insert(address, here);
+        }
+        if !is_told && !sources.is_empty() {
+            bail!(
+                "{} does not tell the lines of its functions",
+                program.display()
+            );
+        }
+        let sections = file
+            .sections()
+            .filter(|section| section.kind() == SectionKind::Text);
+        let sections = sections.map(|section| Ok((section.address(), section.data()?)));
+        let sections: Vec<(u64, &[u8])> = sections.collect::<object::Result<_>>()?;
+        let places = functions.keys().copied().collect();
+        Ok(Image {
+            entries: Arc::new(Entries::new(file.entry(), places, &sections)),
+            functions,
+        })
+    }
+}
+
+/// Whether a symbol can be that of a function in one of the crates: all others' names tell
+/// theirs, or are of other languages.
+fn may_be_of(symbol: &str, crates: &BTreeSet<String>) -> bool {
+    let is_plain = !symbol.starts_with("_ZN") && !symbol.starts_with("_R");
+    is_plain || crates.iter().any(|one| symbol.contains(one.as_str()))
+}
+
+/// A path without `.` and `..`, as the compiler may write it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
