@@ -31,6 +31,10 @@ const BUILD_FILES: [&str; 5] = [
 const MODULE: &str = "go.mod";
 const WORKSPACE: &str = "go.work";
 
+/// The file that marks a package of Rust, and what one of a workspace with several says.
+const MANIFEST: &str = "Cargo.toml";
+const WITH_MEMBERS: &str = "[workspace";
+
 /// The project and repository around the current folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -79,6 +83,11 @@ pub(crate) fn find_project(start: &Path) -> Place {
                 .or(Some(folder));
             break;
         }
+        if marked.is_none() && has(folder, &[MANIFEST]) {
+            let mut above = folders_up_to(folder, top);
+            marked = above.find(|above| has_members(above)).or(Some(folder));
+            break;
+        }
         if marked.is_none() && is_node_package(folder) {
             marked = Some(folder);
             break;
@@ -89,6 +98,12 @@ pub(crate) fn find_project(start: &Path) -> Place {
         file: None,
         top: top.map(Path::to_owned),
     }
+}
+
+/// Whether a folder is a workspace of packages of Rust.
+fn has_members(folder: &Path) -> bool {
+    let manifest = crate::disk::read_to_string(folder.join(MANIFEST));
+    manifest.is_ok_and(|text| text.contains(WITH_MEMBERS))
 }
 
 /// Whether a folder is a package with tests that run in Node.
@@ -140,6 +155,22 @@ mod tests {
         let at = |name: &str| find(&tree.path().join(name)).folder;
         assert_eq!(at("svc/tests/unit"), tree.path().join("svc"));
         assert_eq!(at("lib"), tree.path());
+    }
+
+    #[test]
+    fn a_workspace_of_rust_is_one_project() {
+        let tree = tree(&[
+            ".git",
+            "a/Cargo.toml",
+            "a/b/Cargo.toml",
+            "a/b/src/x",
+            "c/Cargo.toml",
+        ]);
+        let manifest = tree.path().join("a/Cargo.toml");
+        fs_err::write(manifest, "[workspace]\nmembers = [\"b\"]\n").unwrap();
+        let at = |name: &str| find(&tree.path().join(name)).folder;
+        assert_eq!(at("a/b/src"), tree.path().join("a"));
+        assert_eq!(at("c"), tree.path().join("c"));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::RawFd;
@@ -229,12 +230,14 @@ impl Following<'_> {
     }
 
     fn memory(&mut self, thread: i32) -> io::Result<&File> {
-        if !self.memory.contains_key(&thread) {
-            let path = format!("/proc/{thread}/mem");
-            let memory = OpenOptions::new().read(true).write(true).open(path)?;
-            self.memory.insert(thread, memory);
+        match self.memory.entry(thread) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let path = format!("/proc/{thread}/mem");
+                let memory = OpenOptions::new().read(true).write(true).open(path)?;
+                Ok(unknown.insert(memory))
+            }
         }
-        Ok(&self.memory[&thread])
     }
 
     /// Whether a thread has stopped at a function of its program; then it can go on there.

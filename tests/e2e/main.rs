@@ -20,6 +20,7 @@ mod audit;
 mod bad_input;
 mod benign;
 mod beside;
+mod cargo;
 mod carried;
 mod chains;
 mod ci;

@@ -7,12 +7,13 @@
 //!
 //! `docs/rust.md` says why that is safe.
 
+mod meaning;
 mod syntax;
 mod tokens;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use anyhow::Result;
@@ -24,8 +25,8 @@ use crate::history::Entry;
 use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::{Definition, Run};
 
-use self::syntax::{Declaration, Rest};
-use self::tokens::Mention;
+use self::meaning::Declared;
+use self::syntax::Rest;
 use self::trace::{COLLECTOR, OUTSIDE, TESTS};
 
 pub(crate) use syntax::RustSource;
@@ -47,16 +48,8 @@ pub(crate) mod trace {
 /// The sources of a state.
 #[derive(Default)]
 struct Sources {
-    parsed: RefCell<FxHashMap<BString, Option<Rc<RustSource>>>>,
+    parsed: RefCell<FxHashMap<BString, Option<Arc<RustSource>>>>,
     declared: RefCell<Option<Rc<Declared>>>,
-}
-
-/// What functions the project declares.
-#[derive(Default)]
-struct Declared {
-    by_name: FxHashMap<String, Vec<Declaration>>,
-    /// Names that can stand for any type.
-    other_names: BTreeSet<String>,
 }
 
 impl Language for Rust {
@@ -135,9 +128,8 @@ fn code(facts: &Facts<'_>, path: &BStr, name: &str) -> Result<Value> {
         return Ok(Value::Known(Fingerprint::MISSING));
     };
     let declared = declared(facts)?;
-    Ok(Value::Known(
-        declared.meaning(&function.body, function.owner.as_deref()),
-    ))
+    let meaning = declared.meaning(&function.body, function.owner.as_deref());
+    Ok(Value::Known(meaning))
 }
 
 fn rest(facts: &Facts<'_>, path: &BStr, part: impl Fn(&RustSource) -> &Rest) -> Result<Value> {
@@ -148,11 +140,11 @@ fn rest(facts: &Facts<'_>, path: &BStr, part: impl Fn(&RustSource) -> &Rest) -> 
         return Ok(Value::Known(source.outside.digest));
     }
     let declared = declared(facts)?;
-    Ok(Value::Known(declared.meaning(part(&source), Some(""))))
+    Ok(Value::Known(declared.of_file(&source, part(&source))))
 }
 
 /// The source at a path; `None` if there is none.
-fn source(facts: &Facts<'_>, path: &BStr) -> Result<Option<Rc<RustSource>>> {
+fn source(facts: &Facts<'_>, path: &BStr) -> Result<Option<Arc<RustSource>>> {
     let sources = facts.memory::<Sources>();
     if let Some(known) = sources.parsed.borrow().get(path) {
         return Ok(known.clone());
@@ -161,10 +153,25 @@ fn source(facts: &Facts<'_>, path: &BStr) -> Result<Option<Rc<RustSource>>> {
         Entry::File { .. } => facts.view().read(path)?,
         _ => None,
     };
-    let source = bytes.map(|bytes| Rc::new(RustSource::parse(&bytes)));
-    let mut parsed = sources.parsed.borrow_mut();
-    parsed.insert(path.into(), source.clone());
+    let source = bytes.map(|bytes| parsed(&bytes));
+    let mut known = sources.parsed.borrow_mut();
+    known.insert(path.into(), source.clone());
     Ok(source)
+}
+
+/// A source, parsed once in a process: several states have most of them in common.
+fn parsed(bytes: &[u8]) -> Arc<RustSource> {
+    type Known = FxHashMap<blake3::Hash, Arc<RustSource>>;
+    static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+    let lock = || KNOWN.lock().expect("nobody panics with it");
+    let hash = blake3::hash(bytes);
+    if let Some(known) = lock().get_or_insert_default().get(&hash) {
+        return known.clone();
+    }
+    let source = Arc::new(RustSource::parse(bytes));
+    let mut known = lock();
+    let known = known.get_or_insert_default();
+    known.entry(hash).or_insert(source).clone()
 }
 
 /// What functions all sources of the project declare.
@@ -186,24 +193,13 @@ fn declared(facts: &Facts<'_>) -> Result<Rc<Declared>> {
     }
     for (path, source) in parse_all(&unread) {
         let mut parsed = sources.parsed.borrow_mut();
-        parsed.insert(path, Some(Rc::new(source)));
+        parsed.insert(path, Some(source));
     }
-    let mut found = Declared::default();
+    let mut all = Vec::new();
     for path in &paths {
-        let Some(source) = source(facts, path.as_bstr())? else {
-            continue;
-        };
-        found.other_names.extend(source.other_names.iter().cloned());
-        let functions = source.functions.iter();
-        for declaration in functions.filter_map(|function| function.declaration.as_ref()) {
-            let known = found.by_name.entry(declaration.name.clone()).or_default();
-            known.push(declaration.clone());
-        }
+        all.extend(source(facts, path.as_bstr())?);
     }
-    for known in found.by_name.values_mut() {
-        known.sort_by_key(|one| one.signature);
-    }
-    let found = Rc::new(found);
+    let found = Rc::new(Declared::of(&all));
     *sources.declared.borrow_mut() = Some(found.clone());
     Ok(found)
 }
@@ -224,16 +220,15 @@ fn collect(facts: &Facts<'_>, folder: &BStr, found: &mut Vec<BString>) -> Result
     Ok(())
 }
 
-fn parse_all(sources: &[(&BString, Vec<u8>)]) -> Vec<(BString, RustSource)> {
+fn parse_all(sources: &[(&BString, Vec<u8>)]) -> Vec<(BString, Arc<RustSource>)> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = sources.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
         let parts = sources.chunks(share).map(|part| {
             scope.spawn(move || {
-                let parsed = part.iter();
-                let parsed =
-                    parsed.map(|(path, bytes)| ((*path).clone(), RustSource::parse(bytes)));
-                parsed.collect::<Vec<_>>()
+                let sources = part.iter();
+                let sources = sources.map(|(path, bytes)| ((*path).clone(), parsed(bytes)));
+                sources.collect::<Vec<_>>()
             })
         });
         let parts: Vec<_> = parts.collect();
@@ -242,49 +237,6 @@ fn parse_all(sources: &[(&BString, Vec<u8>)]) -> Vec<(BString, RustSource)> {
             .flat_map(|part| part.join().expect("parsing does not panic"))
             .collect()
     })
-}
-
-impl Declared {
-    /// What tokens mean: themselves, and the signatures of what they may name.
-    fn meaning(&self, tokens: &Rest, of_self: Option<&str>) -> Fingerprint {
-        let mut text = tokens.digest.0.to_vec();
-        for mention in &tokens.mentions {
-            let known = self.by_name.get(mention.name()).into_iter().flatten();
-            let meant = known.filter(|one| self.may_be(mention, one, of_self));
-            let mut begins = Some(mention.name());
-            for one in meant {
-                if let Some(name) = begins.take() {
-                    text.extend(name.bytes());
-                    text.push(0);
-                }
-                text.extend(one.signature.0);
-                text.extend(one.owner.iter().flat_map(|owner| owner.bytes()));
-                text.push(0);
-            }
-        }
-        Fingerprint::of_digest("tamis 2026 rust meaning 1", &text)
-    }
-
-    /// Whether a name as it is mentioned can be that function.
-    fn may_be(&self, mention: &Mention, one: &Declaration, of_self: Option<&str>) -> bool {
-        match (mention, &one.owner) {
-            (Mention::Any(_), _) | (Mention::Bare(_), None) => true,
-            (Mention::Bare(_), Some(_)) | (Mention::Method(_), None) => false,
-            (Mention::Method(_), Some(_)) => one.has_self,
-            (Mention::Path(qualifier, _), None) => {
-                let first = qualifier.chars().next();
-                first.is_none_or(|first| !first.is_uppercase())
-                    || self.other_names.contains(qualifier)
-            }
-            (Mention::Path(qualifier, _), Some(owner)) => match qualifier.as_str() {
-                "" => true,
-                "Self" => of_self.is_none_or(|own| own.is_empty() || own == owner),
-                qualifier => {
-                    owner.is_empty() || qualifier == owner || self.other_names.contains(qualifier)
-                }
-            },
-        }
-    }
 }
 
 #[cfg(test)]

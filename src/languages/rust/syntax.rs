@@ -4,11 +4,15 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, Signature, TraitItem};
+use syn::{
+    Attribute, Block, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, ItemUse, Meta, Signature,
+    Token, TraitItem, UseName, UsePath,
+};
 
-use super::tokens::{Mention, Sink};
+use super::tokens::{Mention, Sink, is_trait_of_std};
 use crate::matrix::Fingerprint;
 
 /// Grows when a digest comes to hold something else.
@@ -36,11 +40,13 @@ const PLAIN: [&str; 14] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RustSource {
     pub functions: Vec<RustFunction>,
+    pub(super) declarations: Vec<Declaration>,
     /// Everything else, and the same of what is compiled only for tests.
     pub(super) outside: Rest,
     pub(super) of_tests: Rest,
     /// Names that can stand for any type: aliases, parameters of types.
     pub(super) other_names: BTreeSet<String>,
+    pub(super) traits: BTreeSet<String>,
     /// Why it is not taken apart, if so: then all of it is outside of functions.
     pub whole: Option<String>,
 }
@@ -77,18 +83,33 @@ pub(crate) struct RustFunction {
     pub(super) body: Rest,
     /// The type that `Self` is; empty where that is more than a name.
     pub(super) owner: Option<String>,
-    /// What others can name; those of traits stand outside of functions.
-    pub(super) declaration: Option<Declaration>,
+}
+
+/// Something that counts for who can name it, and for who names what names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Declaration {
+    pub kind: Kind,
+    /// What it is called; of an enumeration also the variants.
+    pub names: Vec<String>,
+    /// What shows of it: a function's signature, all of a type or a constant.
+    pub shown: Rest,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Declaration {
-    pub name: String,
-    /// The type that it belongs to; none of a function by itself.
-    pub owner: Option<String>,
-    /// Whether it can be called as a method.
-    pub has_self: bool,
-    pub signature: Fingerprint,
+pub(super) enum Kind {
+    Function {
+        /// The type that it belongs to; none of a function by itself.
+        owner: Option<String>,
+        /// Whether it can be called as a method.
+        has_self: bool,
+    },
+    Type,
+    /// A constant, an import, a name for a type.
+    Other,
+    /// An import of a type or a trait of the project.
+    Import,
+    /// What is implemented for a type, which has its name.
+    Implementation,
 }
 
 impl RustSource {
@@ -152,9 +173,11 @@ enum Of {
 #[derive(Default)]
 struct Reading {
     functions: Vec<RustFunction>,
+    declarations: Vec<Declaration>,
     outside: Sink,
     of_tests: Sink,
     other_names: BTreeSet<String>,
+    traits: BTreeSet<String>,
 }
 
 /// A function as it stands in any kind of item.
@@ -180,9 +203,11 @@ impl Reading {
         }
         RustSource {
             functions: self.functions,
+            declarations: self.declarations,
             outside: Rest::of(self.outside),
             of_tests: Rest::of(self.of_tests),
             other_names: self.other_names,
+            traits: self.traits,
             whole: None,
         }
     }
@@ -215,20 +240,67 @@ impl Reading {
             Item::Mod(module) => self.module(module, context),
             Item::Impl(block) => self.implementation(block, context),
             Item::Trait(one) => self.of_trait(one, context),
-            Item::Use(one) => {
-                let mut renamed = Renamed(BTreeSet::new());
-                renamed.visit_item_use(&one);
-                let mut sink = Sink::default();
-                sink.take(one.to_token_stream(), false);
-                // Who uses it names it again, or else by its other name.
-                sink.mentions = renamed.0.into_iter().map(Mention::Any).collect();
-                self.rest(context).add(sink);
-            }
-            other => {
-                let attributes = attributes(&other).to_vec();
-                self.whole(&other, &attributes, context);
-            }
+            Item::Use(one) => self.import(&one, context),
+            other => self.other(&other, context),
         }
+    }
+
+    /// An import that brings in no trait means something only to who uses its name.
+    fn import(&mut self, one: &ItemUse, context: &Context) {
+        let mut imported = Imported::default();
+        imported.visit_item_use(one);
+        let is_plain = one.attrs.iter().all(is_plain);
+        if !is_plain || imported.are_unknown {
+            let mut sink = Sink::default();
+            sink.take(one.to_token_stream(), false);
+            // Who uses it names it again, or else by its other name.
+            let renamed = imported.names.iter();
+            let renamed = renamed.filter(|(name, other)| name != other);
+            sink.mentions = renamed
+                .map(|(name, _)| Mention::Any(name.clone()))
+                .collect();
+            self.rest(context).add(sink);
+            return;
+        }
+        for (name, other) in imported.names {
+            let mut sink = Sink::default();
+            sink.take(one.to_token_stream(), false);
+            sink.text = [imported.path.as_bytes(), name.as_bytes()].join(&0);
+            let kind = match imported.may_be_traits {
+                // Who uses a trait may not name it.
+                true => Kind::Import,
+                false => Kind::Other,
+            };
+            let is_renamed = name != other;
+            sink.mentions = [Mention::Any(name)].into();
+            let kind = if is_renamed { Kind::Other } else { kind };
+            if is_renamed && imported.may_be_traits {
+                self.rest(context).add(sink);
+                continue;
+            }
+            self.declare(kind, vec![other], sink);
+        }
+    }
+
+    /// Takes in an item by itself if it only has a name, or else as a part of the whole.
+    fn other(&mut self, item: &Item, context: &Context) {
+        let attributes = attributes(item);
+        match named(item).filter(|_| attributes.iter().all(is_about_a_type)) {
+            Some((kind, names)) => {
+                let mut sink = Sink::default();
+                sink.take(item.to_token_stream(), !attributes.iter().all(is_plain));
+                self.declare(kind, names, sink);
+            }
+            None => self.whole(item, attributes, context),
+        }
+    }
+
+    fn declare(&mut self, kind: Kind, names: Vec<String>, sink: Sink) {
+        self.declarations.push(Declaration {
+            kind,
+            names,
+            shown: Rest::of(sink),
+        });
     }
 
     /// Takes in an item of which all counts.
@@ -284,20 +356,22 @@ impl Reading {
                 let last = last.unwrap_or_default().to_string().replace(' ', "");
                 let own = block.self_ty.to_token_stream().to_string().replace(' ', "");
                 path.push_str(&format!("<{own} as {last}>::"));
-                Of::Trait(name)
+                Of::Trait(name.clone())
             }
             None => {
                 let own = block.self_ty.to_token_stream().to_string().replace(' ', "");
                 path.push_str(&format!("{own}::"));
-                Of::Type(name)
+                Of::Type(name.clone())
             }
         };
-        self.whole(&block, &block.attrs, context);
         let inner = Context {
             path,
             is_for_tests: context.is_for_tests || are_for_tests(&block.attrs),
             of,
         };
+        // All that stands here is about the type.
+        let around = std::mem::take(self.rest(&inner));
+        self.whole(&block, &[], &inner);
         for item in items {
             match item {
                 ImplItem::Fn(function) => {
@@ -317,10 +391,12 @@ impl Reading {
                 other => self.whole(&other, &[], &inner),
             }
         }
-        self.rest(&inner).text.extend(b"} ");
+        let sink = std::mem::replace(self.rest(&inner), around);
+        self.declare(Kind::Implementation, vec![name], sink);
     }
 
     fn of_trait(&mut self, mut one: ItemTrait, context: &Context) {
+        self.traits.insert(one.ident.to_string());
         if !one.attrs.iter().all(is_plain) {
             return self.whole(&one, &one.attrs, context);
         }
@@ -365,33 +441,32 @@ impl Reading {
         signature.take(written.before.clone(), false);
         signature.take(written.signature.to_token_stream(), false);
         let name = written.signature.ident.to_string();
-        let declared = |owner| {
-            Some(Declaration {
-                name: name.clone(),
-                owner,
-                has_self: written.signature.receiver().is_some(),
-                signature: digest(&signature.text),
-            })
-        };
-        let (owner, declaration) = match &context.of {
-            Of::Module => (None, declared(None)),
-            Of::Type(owner) => (Some(owner.clone()), declared(Some(owner.clone()))),
-            Of::Trait(owner) => {
-                // Its name alone says that it is there.
-                let rest = self.rest(context);
-                rest.text.extend(&signature.text);
-                rest.text.push(0);
-                (Some(owner.clone()), None)
-            }
-        };
-        let mut body = signature;
+        let mut body = signature.clone();
         body.take(written.block.to_token_stream(), false);
+        // What the compiler runs, or puts into who calls it, counts for these.
+        let shown = match is_seen_through(written) {
+            true => body.clone(),
+            false => signature,
+        };
+        let has_self = written.signature.receiver().is_some();
+        let owner = match &context.of {
+            Of::Module => None,
+            Of::Type(owner) => Some(owner.clone()),
+            Of::Trait(owner) => Some(owner.clone()),
+        };
+        if let Of::Trait(_) = &context.of {
+            // Its name alone says that it is there.
+            self.rest(context).add(shown);
+        } else {
+            let owner = owner.clone();
+            let kind = Kind::Function { owner, has_self };
+            self.declare(kind, vec![name.clone()], shown);
+        }
         self.functions.push(RustFunction {
             name: format!("{}{name}", context.path),
             lines: written.lines,
             body: Rest::of(body),
             owner,
-            declaration,
         });
         true
     }
@@ -401,13 +476,40 @@ impl Reading {
 fn is_apart(written: &Written<'_>) -> bool {
     let mut inside = Inside::default();
     inside.visit_block(written.block);
-    let is_evaluated_early = written.signature.constness.is_some();
-    // The compiler puts it into who calls it.
+    let is_known = |one: &Attribute| is_plain(one) || is_test(one);
+    written.attributes.iter().all(is_known) && !inside.declares
+}
+
+/// Whether a body counts for who names the function: the compiler evaluates it, copies it, or
+/// takes a type from it.
+fn is_seen_through(written: &Written<'_>) -> bool {
+    let signature = written.signature;
     let is_copied = written.attributes.iter().any(|one| {
         one.path().is_ident("inline") && one.to_token_stream().to_string().contains("always")
     });
-    let is_known = |one: &Attribute| is_plain(one) || is_test(one);
-    written.attributes.iter().all(is_known) && !is_evaluated_early && !is_copied && !inside.declares
+    let returned = signature.output.to_token_stream().to_string();
+    let mut words = returned.split(|c: char| !c.is_alphanumeric());
+    let has_own_type = words.any(|word| word == "impl");
+    let is_early = signature.constness.is_some() || signature.asyncness.is_some();
+    is_early || is_copied || has_own_type
+}
+
+/// What an item is called that means nothing to who does not name it.
+fn named(item: &Item) -> Option<(Kind, Vec<String>)> {
+    let (kind, name) = match item {
+        Item::Const(one) => (Kind::Other, &one.ident),
+        Item::Enum(one) => {
+            let variants = one.variants.iter().map(|variant| &variant.ident);
+            let names = [&one.ident].into_iter().chain(variants);
+            return Some((Kind::Type, names.map(ToString::to_string).collect()));
+        }
+        Item::Static(one) => (Kind::Other, &one.ident),
+        Item::Struct(one) => (Kind::Type, &one.ident),
+        Item::Type(one) => (Kind::Other, &one.ident),
+        Item::Union(one) => (Kind::Type, &one.ident),
+        _ => return None,
+    };
+    (name != "_").then(|| (kind, vec![name.to_string()]))
 }
 
 /// Looks for what counts beyond the function that it stands in.
@@ -487,12 +589,58 @@ impl<'ast> Visit<'ast> for OtherNames<'_> {
     }
 }
 
-/// Collects what is imported under another name.
-struct Renamed(BTreeSet<String>);
+/// What an import brings in.
+#[derive(Default)]
+struct Imported {
+    /// Each name, and what it is called here.
+    names: Vec<(String, String)>,
+    /// All that it names.
+    path: String,
+    /// Of the project: what is called so tells.
+    may_be_traits: bool,
+    /// Of other projects, or all that is somewhere.
+    are_unknown: bool,
+}
 
-impl<'ast> Visit<'ast> for Renamed {
+impl<'ast> Visit<'ast> for Imported {
+    fn visit_use_path(&mut self, one: &'ast UsePath) {
+        self.path.push_str(&one.ident.to_string());
+        self.path.push_str("::");
+        visit::visit_use_path(self, one);
+    }
+
+    fn visit_use_name(&mut self, one: &'ast UseName) {
+        self.name(one.ident.to_string(), one.ident.to_string());
+    }
+
     fn visit_use_rename(&mut self, one: &'ast syn::UseRename) {
-        self.0.insert(one.ident.to_string());
+        self.name(one.ident.to_string(), one.rename.to_string());
+    }
+
+    fn visit_use_glob(&mut self, _one: &'ast syn::UseGlob) {
+        self.are_unknown = true;
+    }
+}
+
+impl Imported {
+    fn name(&mut self, name: String, other: String) {
+        let is_lower = name.chars().next().is_some_and(char::is_lowercase);
+        let is_of_std = ["std::", "core::", "alloc::"]
+            .iter()
+            .any(|start| self.path.starts_with(start));
+        let is_type = is_of_std && !is_trait_of_std(&name);
+        let is_own = ["crate::", "self::", "super::"]
+            .iter()
+            .any(|start| self.path.starts_with(start));
+        self.may_be_traits |= !is_lower && !is_type;
+        self.are_unknown |= !is_lower && !is_type && !is_own;
+        // A module by itself.
+        let name = match name.as_str() {
+            "self" => self.path.rsplit("::").nth(1).unwrap_or_default().to_owned(),
+            _ => name,
+        };
+        let other = if other == "self" { name.clone() } else { other };
+        self.names.push((name, other));
     }
 }
 
@@ -504,10 +652,64 @@ fn lines(what: &impl Spanned) -> (u32, u32) {
 
 fn is_plain(attribute: &Attribute) -> bool {
     let path = attribute.path();
+    if path.is_ident("cfg_attr") {
+        let parts = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+        return parts.is_ok_and(|parts| {
+            let mut applied = parts.iter().skip(1);
+            applied.all(|one| PLAIN.iter().any(|name| one.path().is_ident(name)))
+        });
+    }
     let first = path.segments.first();
     let is_of_tools =
         first.is_some_and(|first| first.ident == "clippy" || first.ident == "rustfmt");
     is_of_tools || PLAIN.iter().any(|name| path.is_ident(name))
+}
+
+/// Derivations that only make implementations for their type.
+const DERIVED: [&str; 17] = [
+    "Args",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "Eq",
+    "Error",
+    "Hash",
+    "Ord",
+    "Parser",
+    "PartialEq",
+    "PartialOrd",
+    "Serialize",
+    "Subcommand",
+    "ValueEnum",
+    "Zeroize",
+];
+
+/// Attributes that say something to these, or to the compiler.
+const OF_TYPES: [&str; 9] = [
+    "arg",
+    "clap",
+    "command",
+    "error",
+    "group",
+    "non_exhaustive",
+    "repr",
+    "serde",
+    "value",
+];
+
+/// Whether an attribute leaves a type, or a constant, something that only matters by its name.
+fn is_about_a_type(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    if path.is_ident("derive") {
+        let parts = attribute.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated);
+        return parts.is_ok_and(|parts| {
+            let mut last = parts.iter().filter_map(|one| one.segments.last());
+            last.all(|last| DERIVED.iter().any(|name| last.ident == name))
+        });
+    }
+    is_plain(attribute) || OF_TYPES.iter().any(|name| path.is_ident(name))
 }
 
 /// `#[test]`, `#[tokio::test]` and the like.

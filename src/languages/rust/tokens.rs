@@ -230,3 +230,25 @@ fn mention(all: &[TokenTree], at: usize, name: String, within: Within) -> Mentio
         Within::Macro | Within::Attribute => Mention::Any(name),
     }
 }
+
+/// Traits of the standard library: an import of one can change what a method call means that does
+/// not name it.
+const TRAITS: &str = "
+    Add AddAssign Any Allocator AsFd AsHandle AsMut AsRawFd AsRawHandle AsRawSocket AsRef AsSocket
+    AsyncFn AsyncFnMut AsyncFnOnce BitAnd BitAndAssign BitOr BitOrAssign BitXor BitXorAssign
+    Borrow BorrowMut BufRead BuildHasher Clone CoerceUnsized Concat Copy Debug Default Deref
+    DerefMut DispatchFromDyn Display Div DivAssign DoubleEndedIterator Drop Eq Error
+    ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator FromRawFd FromRawHandle
+    FromRawSocket FromStr FusedIterator Future GlobalAlloc Hash Hasher Index IndexMut Into
+    IntoFuture IntoIterator IntoRawFd IntoRawHandle IntoRawSocket IsTerminal Iterator Join
+    LowerExp LowerHex Mul MulAssign Neg Not Octal Ord PartialEq PartialOrd Pattern Pointer
+    Product RangeBounds Read Rem RemAssign Seek Send Shl ShlAssign Shr ShrAssign Sized
+    SliceIndex Step Sub SubAssign Sum Sync Termination ToOwned ToSocketAddrs ToString TryFrom
+    TryInto Unpin UnwindSafe RefUnwindSafe UpperExp UpperHex Wake Write
+";
+
+/// Whether something of the standard library is a trait, by its name. Those that extend types of
+/// a platform end alike.
+pub(super) fn is_trait_of_std(name: &str) -> bool {
+    name.ends_with("Ext") || TRAITS.split_whitespace().any(|one| one == name)
+}

@@ -43,6 +43,12 @@ impl Image {
         })?;
         let mut functions: FxHashMap<u64, Vec<(usize, usize)>> = FxHashMap::default();
         let mut names: FxHashMap<u64, &str> = FxHashMap::default();
+        let mut real: FxHashMap<String, Option<PathBuf>> = FxHashMap::default();
+        let by_path = sources.iter().map(|(path, source)| {
+            let path = fs_err::canonicalize(path)?;
+            Ok((path, *source))
+        });
+        let by_path: BTreeMap<PathBuf, (usize, &Source)> = by_path.collect::<Result<_>>()?;
         let mut is_told = false;
         for symbol in file.symbols() {
             let name = symbol.name().unwrap_or_default();
@@ -51,20 +57,32 @@ impl Image {
                 continue;
             }
             let address = symbol.address();
-            let Ok(Some(place)) = lines.find_location(address) else {
+            // All lines of it: its first instruction can be of a macro that stands elsewhere.
+            let end = address + symbol.size().max(1);
+            let Ok(places) = lines.find_location_range(address, end) else {
                 continue;
             };
-            is_told = true;
-            let (Some(path), Some(line)) = (place.file, place.line) else {
-                continue;
-            };
-            let Some((number, source)) = sources.get(&plain(Path::new(path))) else {
-                continue;
-            };
-            let is_here = |(_, first, last): &(String, u32, u32)| (*first..=*last).contains(&line);
-            let here = source.functions.iter().enumerate();
-            let here = here.filter(|(_, function)| is_here(function));
-            let here: Vec<(usize, usize)> = here.map(|(at, _)| (*number, at)).collect();
+            let mut here = BTreeSet::new();
+            for (_, _, place) in places {
+                is_told = true;
+                let (Some(path), Some(line)) = (place.file, place.line) else {
+                    continue;
+                };
+                let path = match real.get(path) {
+                    Some(known) => known,
+                    None => {
+                        let found = fs_err::canonicalize(path);
+                        if found.is_err() && !path.starts_with(OF_COMPILER) {
+                            bail!("{path}, which it was built of, is not there");
+                        }
+                        real.entry(path.to_owned()).or_insert(found.ok())
+                    }
+                };
+                let source = path.as_ref().and_then(|path| by_path.get(path));
+                if let Some((number, source)) = source {
+                    here.extend(source.at(line).map(|function| (*number, function)));
+                }
+            }
             if here.is_empty() {
                 continue;
             }
@@ -74,7 +92,7 @@ impl Image {
             {
                 bail!("functions of {} share their code", program.display());
             }
-            functions.insert(address, here);
+            functions.insert(address, here.into_iter().collect());
         }
         if !is_told && !sources.is_empty() {
             bail!(
@@ -95,24 +113,12 @@ impl Image {
     }
 }
 
+/// What the standard library was built of is called so, and is not there.
+const OF_COMPILER: &str = "/rustc/";
+
 /// Whether a symbol can be that of a function in one of the crates: all others' names tell
 /// theirs, or are of other languages.
 fn may_be_of(symbol: &str, crates: &BTreeSet<String>) -> bool {
     let is_plain = !symbol.starts_with("_ZN") && !symbol.starts_with("_R");
     is_plain || crates.iter().any(|one| symbol.contains(one.as_str()))
-}
-
-/// A path without `.` and `..`, as the compiler may write it.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::CurDir => {}
-            std::path::Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use bstr::ByteSlice;
 
 use super::plan::Need;
 
@@ -88,6 +89,26 @@ pub(super) fn above(cwd: &Path, root: &Path) -> BTreeSet<Need> {
         }
     }
     needs
+}
+
+/// Whether some source in a folder or below has tests.
+pub(super) fn has_tests(folder: &Path) -> bool {
+    /// What is looked at, so that it takes no time.
+    const MOST: usize = 5_000;
+    let is_other = |entry: &walkdir::DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() > 0 && (name.starts_with('.') || name == "target" || name == "node_modules")
+    };
+    let below = walkdir::WalkDir::new(folder).into_iter();
+    let mut below = below
+        .filter_entry(|entry| !is_other(entry))
+        .take(MOST)
+        .flatten();
+    below.any(|entry| {
+        let path = entry.path();
+        let is_source = path.extension().is_some_and(|ending| ending == "rs");
+        is_source && crate::disk::read(path).is_ok_and(|text| text.contains_str("test]"))
+    })
 }
 
 /// Why a runner of tamis cannot be put before test binaries, if so: the project has its own.

@@ -67,7 +67,7 @@ impl Runner for Cargo {
         }
         Some(Detected {
             tests_of: TestsOf::Rust,
-            has_tests: true,
+            has_tests: inputs::has_tests(folder),
             has_wrapper: false,
         })
     }

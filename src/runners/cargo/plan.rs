@@ -91,6 +91,15 @@ pub(super) struct Source {
     pub functions: Vec<(String, u32, u32)>,
 }
 
+impl Source {
+    /// The functions at a line, by their place.
+    pub(super) fn at(&self, line: u32) -> impl Iterator<Item = usize> {
+        let functions = self.functions.iter().enumerate();
+        let here = functions.filter(move |(_, (_, first, last))| (first..=last).contains(&&line));
+        here.map(|(at, _)| at)
+    }
+}
+
 pub(super) fn save(what: &impl Serialize, file: &Path) -> Result<()> {
     Ok(write_atomically(file, serde_json::to_vec(what)?)?)
 }

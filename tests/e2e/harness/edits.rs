@@ -37,8 +37,9 @@ impl Edited<'_> {
         for name in names.split_whitespace() {
             match self.groups.iter().find(|(group, _)| *group == name) {
                 Some((_, of)) => tests.extend(of.iter().map(|one| (*one).to_owned())),
+                // A name can have a space.
                 None => {
-                    tests.insert(name.to_owned());
+                    tests.insert(name.replace('#', " "));
                 }
             }
         }

@@ -1,0 +1,6 @@
+//! Rust: `cargo test` in a workspace.
+
+mod harness;
+mod project;
+mod table;
+mod whole;
