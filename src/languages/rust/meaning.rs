@@ -22,6 +22,8 @@ pub(super) struct Declared {
     /// Names that can stand for any type.
     other_names: BTreeSet<String>,
     traits: BTreeSet<String>,
+    /// Whether a macro with a usual name may use names in any way.
+    has_standard_macro: bool,
     /// What each declaration leads to, once that is known.
     led: RefCell<FxHashMap<usize, Rc<Vec<usize>>>>,
 }
@@ -33,6 +35,7 @@ impl Declared {
             declared
                 .other_names
                 .extend(source.other_names.iter().cloned());
+            declared.has_standard_macro |= source.has_standard_macro;
             declared.traits.extend(source.traits.iter().cloned());
             for one in &source.declarations {
                 let number = declared.all.len();
@@ -135,7 +138,8 @@ impl Declared {
         };
         match (mention, owner) {
             (Mention::Any(_), _) | (Mention::Bare(_), None) => true,
-            (Mention::Bare(_), Some(_)) | (Mention::Method(_), None) => false,
+            (Mention::Bare(_), Some(_)) => self.has_standard_macro,
+            (Mention::Method(_), None) => false,
             (Mention::Method(_), Some(_)) => *has_self,
             (Mention::Path(qualifier, _), None) => {
                 let first = qualifier.chars().next();
@@ -144,10 +148,9 @@ impl Declared {
             }
             (Mention::Path(qualifier, _), Some(owner)) => match qualifier.as_str() {
                 "" => true,
+                _ if owner.is_empty() || self.other_names.contains(owner) => true,
                 "Self" => of_self.is_none_or(|own| own.is_empty() || own == owner),
-                qualifier => {
-                    owner.is_empty() || qualifier == owner || self.other_names.contains(qualifier)
-                }
+                qualifier => qualifier == owner || self.other_names.contains(qualifier),
             },
         }
     }

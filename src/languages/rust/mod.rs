@@ -7,7 +7,9 @@
 //!
 //! `docs/rust.md` says why that is safe.
 
+mod attributes;
 mod meaning;
+mod names;
 mod syntax;
 mod tokens;
 

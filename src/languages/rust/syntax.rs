@@ -4,37 +4,19 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{
-    Attribute, Block, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, ItemUse, Meta, Signature,
-    Token, TraitItem, UseName, UsePath,
+    Attribute, Block, ImplItem, Item, ItemImpl, ItemMod, ItemTrait, ItemUse, Signature, TraitItem,
 };
 
-use super::tokens::{Mention, Sink, is_trait_of_std};
+use super::attributes::{are_for_tests, attributes, is_about_a_type, is_plain, is_test};
+use super::names::{Imported, Inside, OtherNames};
+use super::tokens::{Mention, Sink, included, is_standard_macro, plain};
 use crate::matrix::Fingerprint;
 
 /// Grows when a digest comes to hold something else.
 const DIGEST: &str = "tamis 2026 rust source 1";
-
-/// Attributes that leave a function what it is.
-const PLAIN: [&str; 14] = [
-    "allow",
-    "cfg",
-    "cold",
-    "deprecated",
-    "deny",
-    "doc",
-    "expect",
-    "forbid",
-    "ignore",
-    "inline",
-    "must_use",
-    "should_panic",
-    "track_caller",
-    "warn",
-];
 
 /// What a file of Rust comes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +29,10 @@ pub(crate) struct RustSource {
     /// Names that can stand for any type: aliases, parameters of types.
     pub(super) other_names: BTreeSet<String>,
     pub(super) traits: BTreeSet<String>,
+    /// Whether it has a macro with the name of one of the standard library.
+    pub(super) has_standard_macro: bool,
+    /// What `include_str!` and `include_bytes!` are given, as it is written.
+    pub(crate) included: Vec<String>,
     /// Why it is not taken apart, if so: then all of it is outside of functions.
     pub whole: Option<String>,
 }
@@ -132,6 +118,7 @@ impl RustSource {
             Ok(file) => file,
             Err(error) => return whole(format!("its syntax is not understood: {error}")),
         };
+        let included = included(file.to_token_stream());
         let mut reading = Reading::default();
         let attributes = file.attrs.iter().map(ToTokens::to_token_stream);
         for attribute in attributes {
@@ -142,7 +129,10 @@ impl RustSource {
             reading.other_names(&item);
             reading.item(item, &top);
         }
-        reading.end()
+        RustSource {
+            included,
+            ..reading.end()
+        }
     }
 }
 
@@ -178,6 +168,7 @@ struct Reading {
     of_tests: Sink,
     other_names: BTreeSet<String>,
     traits: BTreeSet<String>,
+    has_standard_macro: bool,
 }
 
 /// A function as it stands in any kind of item.
@@ -208,6 +199,8 @@ impl Reading {
             of_tests: Rest::of(self.of_tests),
             other_names: self.other_names,
             traits: self.traits,
+            has_standard_macro: self.has_standard_macro,
+            included: Vec::new(),
             whole: None,
         }
     }
@@ -284,6 +277,10 @@ impl Reading {
 
     /// Takes in an item by itself if it only has a name, or else as a part of the whole.
     fn other(&mut self, item: &Item, context: &Context) {
+        if let Item::Macro(one) = item {
+            let name = one.ident.as_ref().map(plain);
+            self.has_standard_macro |= name.is_some_and(|name| is_standard_macro(&name));
+        }
         let attributes = attributes(item);
         match named(item).filter(|_| attributes.iter().all(is_about_a_type)) {
             Some((kind, names)) => {
@@ -345,7 +342,7 @@ impl Reading {
         let name = match &*block.self_ty {
             syn::Type::Path(path) if path.qself.is_none() => {
                 let last = path.path.segments.last();
-                last.map_or_else(String::new, |last| last.ident.to_string())
+                last.map_or_else(String::new, |last| plain(&last.ident))
             }
             _ => String::new(),
         };
@@ -396,7 +393,7 @@ impl Reading {
     }
 
     fn of_trait(&mut self, mut one: ItemTrait, context: &Context) {
-        self.traits.insert(one.ident.to_string());
+        self.traits.insert(plain(&one.ident));
         if !one.attrs.iter().all(is_plain) {
             return self.whole(&one, &one.attrs, context);
         }
@@ -440,7 +437,7 @@ impl Reading {
         about.for_each(|attribute| signature.take(attribute, false));
         signature.take(written.before.clone(), false);
         signature.take(written.signature.to_token_stream(), false);
-        let name = written.signature.ident.to_string();
+        let name = plain(&written.signature.ident);
         let mut body = signature.clone();
         body.take(written.block.to_token_stream(), false);
         // What the compiler runs, or puts into who calls it, counts for these.
@@ -501,7 +498,7 @@ fn named(item: &Item) -> Option<(Kind, Vec<String>)> {
         Item::Enum(one) => {
             let variants = one.variants.iter().map(|variant| &variant.ident);
             let names = [&one.ident].into_iter().chain(variants);
-            return Some((Kind::Type, names.map(ToString::to_string).collect()));
+            return Some((Kind::Type, names.map(plain).collect()));
         }
         Item::Static(one) => (Kind::Other, &one.ident),
         Item::Struct(one) => (Kind::Type, &one.ident),
@@ -509,238 +506,11 @@ fn named(item: &Item) -> Option<(Kind, Vec<String>)> {
         Item::Union(one) => (Kind::Type, &one.ident),
         _ => return None,
     };
-    (name != "_").then(|| (kind, vec![name.to_string()]))
-}
-
-/// Looks for what counts beyond the function that it stands in.
-#[derive(Default)]
-struct Inside {
-    declares: bool,
-}
-
-impl<'ast> Visit<'ast> for Inside {
-    fn visit_item(&mut self, item: &'ast Item) {
-        self.declares |= match item {
-            Item::Const(_) | Item::Enum(_) | Item::Fn(_) | Item::Static(_) | Item::Struct(_) => {
-                false
-            }
-            Item::Type(_) | Item::Union(_) | Item::Use(_) => false,
-            // It may make an implementation.
-            Item::Macro(one) => one.ident.is_none(),
-            _ => true,
-        };
-        visit::visit_item(self, item);
-    }
-
-    fn visit_macro(&mut self, one: &'ast syn::Macro) {
-        let tokens = one.tokens.clone().into_iter();
-        let mut open: Vec<proc_macro2::TokenTree> = tokens.collect();
-        while let Some(token) = open.pop() {
-            match token {
-                proc_macro2::TokenTree::Ident(name) => self.declares |= name == "impl",
-                proc_macro2::TokenTree::Group(group) => open.extend(group.stream()),
-                _ => {}
-            }
-        }
-    }
-}
-
-/// Collects names that can stand for any type.
-struct OtherNames<'a>(&'a mut BTreeSet<String>);
-
-impl<'ast> Visit<'ast> for OtherNames<'_> {
-    fn visit_type_param(&mut self, one: &'ast syn::TypeParam) {
-        self.0.insert(one.ident.to_string());
-        visit::visit_type_param(self, one);
-    }
-
-    fn visit_item_type(&mut self, one: &'ast syn::ItemType) {
-        self.0.insert(one.ident.to_string());
-        visit::visit_item_type(self, one);
-    }
-
-    fn visit_impl_item_type(&mut self, one: &'ast syn::ImplItemType) {
-        self.0.insert(one.ident.to_string());
-        visit::visit_impl_item_type(self, one);
-    }
-
-    fn visit_trait_item_type(&mut self, one: &'ast syn::TraitItemType) {
-        self.0.insert(one.ident.to_string());
-        visit::visit_trait_item_type(self, one);
-    }
-
-    fn visit_use_rename(&mut self, one: &'ast syn::UseRename) {
-        self.0.insert(one.rename.to_string());
-    }
-
-    fn visit_macro(&mut self, one: &'ast syn::Macro) {
-        // What it makes of a name may be anything.
-        let mut before: Option<String> = None;
-        for token in one.tokens.clone() {
-            let name = match token {
-                proc_macro2::TokenTree::Ident(name) => Some(name.to_string()),
-                _ => None,
-            };
-            if before.as_deref() == Some("type") {
-                self.0.extend(name.clone());
-            }
-            before = name;
-        }
-    }
-}
-
-/// What an import brings in.
-#[derive(Default)]
-struct Imported {
-    /// Each name, and what it is called here.
-    names: Vec<(String, String)>,
-    /// All that it names.
-    path: String,
-    /// Of the project: what is called so tells.
-    may_be_traits: bool,
-    /// Of other projects, or all that is somewhere.
-    are_unknown: bool,
-}
-
-impl<'ast> Visit<'ast> for Imported {
-    fn visit_use_path(&mut self, one: &'ast UsePath) {
-        self.path.push_str(&one.ident.to_string());
-        self.path.push_str("::");
-        visit::visit_use_path(self, one);
-    }
-
-    fn visit_use_name(&mut self, one: &'ast UseName) {
-        self.name(one.ident.to_string(), one.ident.to_string());
-    }
-
-    fn visit_use_rename(&mut self, one: &'ast syn::UseRename) {
-        self.name(one.ident.to_string(), one.rename.to_string());
-    }
-
-    fn visit_use_glob(&mut self, _one: &'ast syn::UseGlob) {
-        self.are_unknown = true;
-    }
-}
-
-impl Imported {
-    fn name(&mut self, name: String, other: String) {
-        let is_lower = name.chars().next().is_some_and(char::is_lowercase);
-        let is_of_std = ["std::", "core::", "alloc::"]
-            .iter()
-            .any(|start| self.path.starts_with(start));
-        let is_type = is_of_std && !is_trait_of_std(&name);
-        let is_own = ["crate::", "self::", "super::"]
-            .iter()
-            .any(|start| self.path.starts_with(start));
-        self.may_be_traits |= !is_lower && !is_type;
-        self.are_unknown |= !is_lower && !is_type && !is_own;
-        // A module by itself.
-        let name = match name.as_str() {
-            "self" => self.path.rsplit("::").nth(1).unwrap_or_default().to_owned(),
-            _ => name,
-        };
-        let other = if other == "self" { name.clone() } else { other };
-        self.names.push((name, other));
-    }
+    (name != "_").then(|| (kind, vec![plain(name)]))
 }
 
 /// From the first line of something to its last one.
 fn lines(what: &impl Spanned) -> (u32, u32) {
     let span = what.span();
     (span.start().line as u32, span.end().line as u32)
-}
-
-fn is_plain(attribute: &Attribute) -> bool {
-    let path = attribute.path();
-    if path.is_ident("cfg_attr") {
-        let parts = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-        return parts.is_ok_and(|parts| {
-            let mut applied = parts.iter().skip(1);
-            applied.all(|one| PLAIN.iter().any(|name| one.path().is_ident(name)))
-        });
-    }
-    let first = path.segments.first();
-    let is_of_tools =
-        first.is_some_and(|first| first.ident == "clippy" || first.ident == "rustfmt");
-    is_of_tools || PLAIN.iter().any(|name| path.is_ident(name))
-}
-
-/// Derivations that only make implementations for their type.
-const DERIVED: [&str; 17] = [
-    "Args",
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "Deserialize",
-    "Eq",
-    "Error",
-    "Hash",
-    "Ord",
-    "Parser",
-    "PartialEq",
-    "PartialOrd",
-    "Serialize",
-    "Subcommand",
-    "ValueEnum",
-    "Zeroize",
-];
-
-/// Attributes that say something to these, or to the compiler.
-const OF_TYPES: [&str; 9] = [
-    "arg",
-    "clap",
-    "command",
-    "error",
-    "group",
-    "non_exhaustive",
-    "repr",
-    "serde",
-    "value",
-];
-
-/// Whether an attribute leaves a type, or a constant, something that only matters by its name.
-fn is_about_a_type(attribute: &Attribute) -> bool {
-    let path = attribute.path();
-    if path.is_ident("derive") {
-        let parts = attribute.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated);
-        return parts.is_ok_and(|parts| {
-            let mut last = parts.iter().filter_map(|one| one.segments.last());
-            last.all(|last| DERIVED.iter().any(|name| last.ident == name))
-        });
-    }
-    is_plain(attribute) || OF_TYPES.iter().any(|name| path.is_ident(name))
-}
-
-/// `#[test]`, `#[tokio::test]` and the like.
-fn is_test(attribute: &Attribute) -> bool {
-    let last = attribute.path().segments.last();
-    last.is_some_and(|last| last.ident == "test")
-}
-
-/// `#[cfg(test)]` and `#[test]`: nothing else is compiled with them.
-fn are_for_tests(attributes: &[Attribute]) -> bool {
-    let mut attributes = attributes.iter();
-    attributes.any(|one| {
-        let is_condition = one.path().is_ident("cfg");
-        let condition = || one.meta.require_list().map(|list| list.tokens.to_string());
-        is_test(one) || (is_condition && condition().is_ok_and(|text| text == "test"))
-    })
-}
-
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(one) => &one.attrs,
-        Item::Enum(one) => &one.attrs,
-        Item::ExternCrate(one) => &one.attrs,
-        Item::ForeignMod(one) => &one.attrs,
-        Item::Macro(one) => &one.attrs,
-        Item::Static(one) => &one.attrs,
-        Item::Struct(one) => &one.attrs,
-        Item::TraitAlias(one) => &one.attrs,
-        Item::Type(one) => &one.attrs,
-        Item::Union(one) => &one.attrs,
-        Item::Use(one) => &one.attrs,
-        _ => &[],
-    }
 }

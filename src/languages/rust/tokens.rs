@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
 /// How something is named. Types are not known here, so that a name can mean several functions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,33 +36,29 @@ pub(super) struct Sink {
     pub mentions: BTreeSet<Mention>,
 }
 
-/// Macros that take expressions and name nothing in them by themselves.
-const PLAIN_MACROS: [&str; 36] = [
-    "anyhow",
+/// Macros of the standard library, which take expressions and name nothing of the project.
+const MACROS: [&str; 31] = [
     "assert",
     "assert_eq",
     "assert_ne",
-    "bail",
     "cfg",
+    "column",
     "concat",
     "dbg",
-    "debug",
     "debug_assert",
     "debug_assert_eq",
     "debug_assert_ne",
-    "ensure",
     "env",
     "eprint",
     "eprintln",
-    "error",
+    "file",
     "format",
     "format_args",
     "include_bytes",
     "include_str",
-    "info",
-    "json",
     "line",
     "matches",
+    "module_path",
     "option_env",
     "panic",
     "print",
@@ -70,14 +66,26 @@ const PLAIN_MACROS: [&str; 36] = [
     "stringify",
     "thread_local",
     "todo",
-    "trace",
     "unimplemented",
     "unreachable",
     "vec",
 ];
 
-/// The same, which write.
-const WRITING: [&str; 3] = ["warn", "write", "writeln"];
+/// More of them.
+const WRITING: [&str; 2] = ["write", "writeln"];
+
+pub(super) fn is_standard_macro(name: &str) -> bool {
+    MACROS.contains(&name) || WRITING.contains(&name)
+}
+
+/// A name without the mark of those that would be keywords.
+pub(super) fn plain(name: &Ident) -> String {
+    let name = name.to_string();
+    match name.strip_prefix("r#") {
+        Some(plain) => plain.to_owned(),
+        None => name,
+    }
+}
 
 /// Where tokens stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -135,8 +143,14 @@ impl Sink {
                 self.word(close);
             }
             TokenTree::Ident(ident) => {
-                let name = ident.to_string();
+                let name = plain(ident);
                 self.word(&name);
+                let is_called = matches!(all.get(at + 1), Some(TokenTree::Punct(punct)) if punct.as_char() == '!');
+                if is_called && WRITING.contains(&name.as_str()) {
+                    // What it comes to is a method of who writes.
+                    self.mentions
+                        .insert(Mention::Method("write_fmt".to_owned()));
+                }
                 self.mentions.insert(mention(all, at, name, within));
             }
             TokenTree::Punct(punct) => {
@@ -148,6 +162,11 @@ impl Sink {
             TokenTree::Literal(literal) => {
                 let text = literal.to_string();
                 self.word(&text);
+                // Texts can name what is to be put into them.
+                let named = text.split('{').skip(1).map(beginning);
+                let named = named.filter(|name| !name.is_empty());
+                self.mentions
+                    .extend(named.map(|name| Mention::Bare(name.to_owned())));
                 if within != Within::Code {
                     let words = text.split(|c: char| c != '_' && !c.is_alphanumeric());
                     let words = words.filter(|word| !word.is_empty());
@@ -162,6 +181,12 @@ impl Sink {
         self.text.extend(word.bytes());
         self.text.push(b' ');
     }
+}
+
+/// The name at the beginning of a text.
+fn beginning(text: &str) -> &str {
+    let end = text.find(|c: char| c != '_' && !c.is_alphanumeric());
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// How many tokens at the beginning are documentation: `#[doc = …]`.
@@ -198,12 +223,9 @@ fn surroundings(all: &[TokenTree], at: usize) -> Within {
     match before(2) {
         Some(TokenTree::Ident(name)) => {
             let name = name.to_string();
-            let is_plain =
-                PLAIN_MACROS.contains(&name.as_str()) || WRITING.contains(&name.as_str());
-            if is_plain {
-                Within::Code
-            } else {
-                Within::Macro
+            match is_standard_macro(&name) {
+                true => Within::Code,
+                false => Within::Macro,
             }
         }
         // A negation.
@@ -216,7 +238,7 @@ fn mention(all: &[TokenTree], at: usize, name: String, within: Within) -> Mentio
     let is = |token: Option<&TokenTree>, c: char| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == c);
     if is(before(1), ':') && is(before(2), ':') {
         let qualifier = match before(3) {
-            Some(TokenTree::Ident(qualifier)) if !is(before(4), '$') => qualifier.to_string(),
+            Some(TokenTree::Ident(qualifier)) if !is(before(4), '$') => plain(qualifier),
             _ => String::new(),
         };
         return Mention::Path(qualifier, name);
@@ -251,4 +273,27 @@ const TRAITS: &str = "
 /// a platform end alike.
 pub(super) fn is_trait_of_std(name: &str) -> bool {
     name.ends_with("Ext") || TRAITS.split_whitespace().any(|one| one == name)
+}
+
+/// What `include_str!` and `include_bytes!` are given, as it is written.
+pub(super) fn included(tokens: TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![tokens];
+    while let Some(tokens) = open.pop() {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Group(group) => open.push(group.stream()),
+                TokenTree::Ident(name) if *name == "include_str" || *name == "include_bytes" => {
+                    found.push(match tokens.get(at + 2) {
+                        Some(TokenTree::Group(group)) => group.stream().to_string(),
+                        // It has another name from here on.
+                        _ => String::new(),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }

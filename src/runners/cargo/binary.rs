@@ -305,6 +305,7 @@ impl Binary<'_> {
         output.rewind()?;
         output.read_to_end(&mut text)?;
         let mut row = Row::of(id, traced);
+        row.meets_programs(self.built);
         self.forget_own(&mut row.traced.seen);
         Ok((row, text))
     }

@@ -21,6 +21,9 @@ use crate::tracer::{self, Job, Lines};
 /// Behind the name of a package.
 const DOC: &str = "(doc)";
 
+/// The variable in which people name the program.
+pub(super) const RUSTDOC: &str = "RUSTDOC";
+
 /// The variable with the real program.
 const REAL: &str = "TAMIS_RUSTDOC";
 
@@ -30,7 +33,7 @@ const REAL: &str = "TAMIS_RUSTDOC";
 /// If it cannot be written.
 pub(super) fn wrapper(plan: &CargoPlan, file: &Path) -> Result<PathBuf> {
     let program = std::env::current_exe()?;
-    let real = std::env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
+    let real = std::env::var_os(RUSTDOC).unwrap_or_else(|| "rustdoc".into());
     let quote = |word: &[u8]| {
         let text = String::from_utf8_lossy(word).into_owned();
         shell_words::quote(&text).into_owned()

@@ -32,6 +32,9 @@ impl Image {
         crates: &BTreeSet<String>,
         sources: &BTreeMap<PathBuf, (usize, &Source)>,
     ) -> Result<Image> {
+        if let Some(name) = crates.iter().find(|name| !name.is_ascii()) {
+            bail!("symbols spell {name} in another way");
+        }
         let bytes = fs_err::read(program)?;
         let file = object::File::parse(&*bytes)
             .with_context(|| format!("{} is no program", program.display()))?;
@@ -49,7 +52,7 @@ impl Image {
             Ok((path, *source))
         });
         let by_path: BTreeMap<PathBuf, (usize, &Source)> = by_path.collect::<Result<_>>()?;
-        let mut is_told = false;
+        let mut told: BTreeMap<&str, bool> = BTreeMap::new();
         for symbol in file.symbols() {
             let name = symbol.name().unwrap_or_default();
             let is_function = symbol.kind() == SymbolKind::Text && symbol.is_definition();
@@ -63,8 +66,11 @@ impl Image {
                 continue;
             };
             let mut here = BTreeSet::new();
+            let of = crates.iter().find(|one| is_path_in(name, one));
+            if let Some(of) = of {
+                told.entry(of).or_default();
+            }
             for (_, _, place) in places {
-                is_told = true;
                 let (Some(path), Some(line)) = (place.file, place.line) else {
                     continue;
                 };
@@ -72,7 +78,7 @@ impl Image {
                     Some(known) => known,
                     None => {
                         let found = fs_err::canonicalize(path);
-                        if found.is_err() && !path.starts_with(OF_COMPILER) {
+                        if found.is_err() && !is_of_compiler(path) {
                             bail!("{path}, which it was built of, is not there");
                         }
                         real.entry(path.to_owned()).or_insert(found.ok())
@@ -80,6 +86,9 @@ impl Image {
                 };
                 let source = path.as_ref().and_then(|path| by_path.get(path));
                 if let Some((number, source)) = source {
+                    if let Some(of) = of {
+                        told.insert(of, true);
+                    }
                     here.extend(source.at(line).map(|function| (*number, function)));
                 }
             }
@@ -94,9 +103,9 @@ impl Image {
             }
             functions.insert(address, here.into_iter().collect());
         }
-        if !is_told && !sources.is_empty() {
+        if let Some((of, _)) = told.iter().find(|(_, is_told)| !**is_told) {
             bail!(
-                "{} does not tell the lines of its functions",
+                "{} does not tell the lines of the functions in {of}",
                 program.display()
             );
         }
@@ -113,12 +122,38 @@ impl Image {
     }
 }
 
-/// What the standard library was built of is called so, and is not there.
-const OF_COMPILER: &str = "/rustc/";
+/// Whether a source is one of the standard library, which is called by the compiler's commit and is
+/// not there.
+fn is_of_compiler(path: &str) -> bool {
+    const LENGTH: usize = 40;
+    /// Packages that it uses.
+    const DEPENDENCIES: &str = "/rust/deps/";
+    if path.starts_with(DEPENDENCIES) {
+        return true;
+    }
+    let rest = path.strip_prefix("/rustc/");
+    let parts = rest.and_then(|rest| rest.split_once('/'));
+    parts.is_some_and(|(commit, rest)| {
+        let is_commit = commit.len() == LENGTH && commit.bytes().all(|b| b.is_ascii_hexdigit());
+        is_commit && rest.starts_with("library/")
+    })
+}
 
 /// Whether a symbol can be that of a function in one of the crates: all others' names tell
 /// theirs, or are of other languages.
 fn may_be_of(symbol: &str, crates: &BTreeSet<String>) -> bool {
     let is_plain = !symbol.starts_with("_ZN") && !symbol.starts_with("_R");
-    is_plain || crates.iter().any(|one| symbol.contains(one.as_str()))
+    let is_in = |one: &String| {
+        let written = [format!("{}{one}", one.len()), format!("{one}..")];
+        let is_quoted = format!("{}_{one}", one.len());
+        written.iter().any(|text| symbol.contains(text)) || symbol.contains(&is_quoted)
+    };
+    is_plain || crates.iter().any(is_in)
+}
+
+/// Whether a symbol's path begins with a crate, in the older way to write symbols.
+fn is_path_in(symbol: &str, of: &str) -> bool {
+    let path = symbol.strip_prefix("_ZN");
+    let rest = path.and_then(|path| path.strip_prefix(&of.len().to_string()));
+    rest.is_some_and(|rest| rest.starts_with(of))
 }

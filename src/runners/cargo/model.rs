@@ -12,7 +12,7 @@ use cargo_metadata::{
 
 use super::build::Made;
 use super::dep_info;
-use super::inputs::{above, of_script};
+use super::inputs::{above, is_source, of_script, tree, with_members};
 use super::plan::{Built, Need, Program, Source};
 use crate::languages::RustSource;
 
@@ -22,6 +22,8 @@ pub(super) struct Survey<'a> {
     pub metadata: &'a Metadata,
     pub root: &'a Path,
     pub cwd: &'a Path,
+    /// Why nobody can see which functions run, if so.
+    pub unseen: Option<String>,
 }
 
 /// How a package is part of a program.
@@ -49,6 +51,7 @@ impl Survey<'_> {
     /// If what Cargo made is not there.
     pub(super) fn built(&self) -> Result<Built> {
         let mut built = Built::default();
+        let mut texts = Texts::default();
         let mut numbers: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for artifact in &self.made.artifacts {
             let Some(path) = &artifact.executable else {
@@ -70,12 +73,15 @@ impl Survey<'_> {
                     return Ok(*known);
                 }
                 let number = built.sources.len();
-                built.sources.push(source(path)?);
+                built.sources.push(texts.source(path)?);
                 numbers.insert(path.clone(), number);
                 anyhow::Ok(number)
             };
             program.sources = sources.iter().map(&mut number).collect::<Result<_>>()?;
             program.with_tests = with_tests.iter().map(number).collect::<Result<_>>()?;
+            program
+                .needs
+                .extend(texts.of(&program.sources, &built.sources));
             built.programs.push(program);
         }
         built.target = Some(self.metadata.target_directory.clone().into_std_path_buf());
@@ -84,16 +90,31 @@ impl Survey<'_> {
             let Some(package) = package.filter(|one| self.is_local(one)) else {
                 continue;
             };
-            if artifact.target.doctest && !artifact.profile.test {
-                let needs = self.documented(artifact)?;
+            let has_documentation = artifact.target.doctest && !artifact.profile.test;
+            let is_loaded = artifact
+                .filenames
+                .iter()
+                .any(|file| file.extension() == Some("so"));
+            if !has_documentation && !is_loaded {
+                continue;
+            }
+            let needs = self.all_of(artifact)?;
+            if is_loaded {
+                let files = artifact.filenames.iter().filter_map(|file| {
+                    let about = file.as_std_path().metadata().ok()?;
+                    Some(((about.dev(), about.ino()), needs.clone()))
+                });
+                built.libraries.extend(files);
+            }
+            if has_documentation {
                 built.documented.insert(package.name.to_string(), needs);
             }
         }
         Ok(built)
     }
 
-    /// What the tests in a library's documentation need: all that it is made of.
-    fn documented(&self, library: &Artifact) -> Result<BTreeSet<Need>> {
+    /// All that a library is made of.
+    fn all_of(&self, library: &Artifact) -> Result<BTreeSet<Need>> {
         let mut taken = Taken::default();
         self.parts_of(library, true, &mut taken)?;
         let sources = taken.sources.into_iter().map(Need::File);
@@ -103,6 +124,10 @@ impl Survey<'_> {
     fn package(&self, id: &PackageId) -> Option<&Package> {
         let mut packages = self.metadata.packages.iter();
         packages.find(|package| package.id == *id)
+    }
+
+    fn target(&self) -> &Path {
+        self.metadata.target_directory.as_std_path()
     }
 
     /// Whether a package is on this machine, and not one that was downloaded.
@@ -126,6 +151,7 @@ impl Survey<'_> {
             },
             ..Taken::default()
         };
+        taken.program.by_files.clone_from(&self.unseen);
         taken.program.other_path = other_name(path, &artifact.target.name);
         let target = &artifact.target;
         let has_more = artifact.profile.test || target.is_example() || target.is_bench();
@@ -146,10 +172,6 @@ impl Survey<'_> {
             let Some(package) = self.package(&id).filter(|one| self.is_local(one)) else {
                 continue;
             };
-            let needs = &mut taken.program.needs;
-            needs.insert(Need::File(
-                package.manifest_path.clone().into_std_path_buf(),
-            ));
             let artifacts = self.made.artifacts.iter();
             let artifacts = artifacts.filter(|one| one.package_id == id);
             for one in artifacts {
@@ -165,13 +187,31 @@ impl Survey<'_> {
             for script in scripts.filter(|script| script.package_id == id) {
                 let folder = package.manifest_path.parent();
                 let folder = folder.context("a manifest is in no folder")?;
-                let needs = of_script(script.out_dir.as_std_path(), folder.as_std_path())?;
+                let needs = of_script(
+                    script.out_dir.as_std_path(),
+                    folder.as_std_path(),
+                    self.target(),
+                )?;
                 taken.program.needs.extend(needs);
             }
         }
         let needs = &mut taken.program.needs;
         let top = self.metadata.workspace_root.as_std_path();
         needs.insert(Need::File(top.join("Cargo.toml")));
+        needs.extend(with_members(top));
+        // What one package asks of another holds for all.
+        for package in self
+            .metadata
+            .packages
+            .iter()
+            .filter(|one| self.is_local(one))
+        {
+            let manifest = package.manifest_path.as_std_path();
+            needs.insert(Need::File(manifest.to_owned()));
+            if !package.targets.iter().any(Target::is_custom_build) {
+                needs.insert(Need::Missing(manifest.with_file_name("build.rs")));
+            }
+        }
         needs.insert(match top.join("Cargo.lock") {
             lock if lock.exists() => Need::File(lock),
             lock => Need::Missing(lock),
@@ -217,11 +257,21 @@ impl Survey<'_> {
     /// Takes in what one crate was made of.
     fn artifact(&self, artifact: &Artifact, part: Part, taken: &mut Taken) -> Result<()> {
         let folder = artifact.manifest_path.parent();
-        let folder = folder.context("a manifest is in no folder")?;
-        let info = dep_info::read(&dep_info_of(artifact)?)?;
+        let folder = folder.context("a manifest is in no folder")?.as_std_path();
+        let Ok(info) = dep_info_of(artifact).and_then(|file| dep_info::read(&file)) else {
+            let why = format!(
+                "Cargo does not say what {} was made of",
+                artifact.target.name
+            );
+            taken.program.by_files.get_or_insert(why);
+            return tree(folder, self.target(), |_| true, &mut taken.program.needs);
+        };
         if part == Part::Linked && taken.program.by_files.is_none() {
             // Functions of one crate are copied into another.
             taken.program.by_files = why_by_files(artifact);
+        }
+        if artifact.target.is_proc_macro() {
+            tree(folder, self.target(), |_| true, &mut taken.program.needs)?;
         }
         if part == Part::Linked {
             let name = artifact.target.name.replace('-', "_");
@@ -232,17 +282,21 @@ impl Survey<'_> {
             let from_top = top.join(file);
             let path = match from_top.exists() {
                 true => from_top,
-                false => folder.as_std_path().join(file),
+                false => folder.join(file),
             };
-            let is_source = path.extension().is_some_and(|ending| ending == "rs");
-            if !is_source || part == Part::OfBuild || !path.starts_with(self.root) {
+            let real = fs_err::canonicalize(&path)?;
+            if real != path && real.starts_with(self.root) {
+                // A link can come to lead somewhere else.
                 taken.program.needs.insert(Need::File(path));
+            }
+            if !is_source(&real) || part == Part::OfBuild || !real.starts_with(self.root) {
+                taken.program.needs.insert(Need::File(real));
                 continue;
             }
             if artifact.profile.test {
-                taken.with_tests.insert(path.clone());
+                taken.with_tests.insert(real.clone());
             }
-            taken.sources.insert(path);
+            taken.sources.insert(real);
         }
         // Cargo sets those of its own, from the manifest.
         let is_own = |name: &String| name.starts_with("CARGO_") || name == "OUT_DIR";
@@ -352,13 +406,73 @@ fn id(package: &Package, target: &Target) -> String {
     format!("{}::{kind}{}", package.name, target.name)
 }
 
-fn source(path: &Path) -> Result<Source> {
-    let source = RustSource::parse(&fs_err::read(path)?);
-    let functions = source.functions.into_iter();
-    Ok(Source {
-        path: path.to_owned(),
-        functions: functions
-            .map(|one| (one.name, one.lines.0, one.lines.1))
-            .collect(),
-    })
+/// Sources that are put as texts into programs.
+#[derive(Default)]
+struct Texts {
+    /// By source: the files, or none if it does not say which.
+    named: BTreeMap<PathBuf, Option<Vec<PathBuf>>>,
+}
+
+impl Texts {
+    fn source(&mut self, path: &Path) -> Result<Source> {
+        let source = RustSource::parse(&fs_err::read(path)?);
+        let folder = path.parent().context("a source is in no folder")?;
+        let named = source.included.iter().map(|given| match included(given) {
+            Included::Text => Some(Vec::new()),
+            Included::Source(name) => Some(vec![folder.join(name)]),
+            Included::Unknown => None,
+        });
+        let named: Option<Vec<Vec<PathBuf>>> = named.collect();
+        let named = named.map(|named| named.concat());
+        self.named.insert(path.to_owned(), named);
+        let functions = source.functions.into_iter();
+        Ok(Source {
+            path: path.to_owned(),
+            functions: functions
+                .map(|one| (one.name, one.lines.0, one.lines.1))
+                .collect(),
+        })
+    }
+
+    /// Those of a program: all its sources, if that is not known.
+    fn of(&self, own: &BTreeSet<usize>, sources: &[Source]) -> Vec<Need> {
+        let own = own.iter().map(|number| &sources[*number].path);
+        let own: Vec<&PathBuf> = own.collect();
+        let named = own
+            .iter()
+            .map(|path| self.named.get(*path).cloned().flatten());
+        let named: Option<Vec<Vec<PathBuf>>> = named.collect();
+        match named {
+            Some(named) => named.concat().into_iter().map(Need::File).collect(),
+            None => own.into_iter().cloned().map(Need::File).collect(),
+        }
+    }
+}
+
+/// What a macro includes as a text.
+enum Included {
+    /// No source of Rust.
+    Text,
+    Source(String),
+    Unknown,
+}
+
+fn included(given: &str) -> Included {
+    let literal = given
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let is_plain = |text: &&str| !text.contains(['"', '\\']);
+    match literal.filter(is_plain) {
+        Some(name) if name.ends_with(".rs") => Included::Source(name.to_owned()),
+        Some(_) => Included::Text,
+        // The end of a name that is put together.
+        None => {
+            let last = given.trim_end_matches([')', ' ', ',']).strip_suffix('"');
+            let last = last.and_then(|given| given.rsplit('"').next());
+            match last {
+                Some(last) if last.contains('.') && !last.ends_with(".rs") => Included::Text,
+                _ => Included::Unknown,
+            }
+        }
+    }
 }

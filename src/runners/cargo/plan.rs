@@ -33,6 +33,8 @@ pub(super) struct Built {
     pub sources: Vec<Source>,
     /// Where Cargo puts what it makes.
     pub target: Option<PathBuf>,
+    /// Libraries that it made, by device and number, and what they are made of.
+    pub libraries: Vec<((u64, u64), BTreeSet<Need>)>,
     /// What tests in the documentation of packages need, by name.
     pub documented: BTreeMap<String, BTreeSet<Need>>,
     /// What decides results besides files: kind, name, fingerprint.

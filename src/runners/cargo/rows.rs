@@ -1,7 +1,9 @@
 //! What the tests of a binary used, as traces.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -18,11 +20,61 @@ use crate::tracer::{self, Lines, Seen, Traced, bytes, is_below, value};
 pub(super) struct Row {
     id: String,
     pub traced: Traced,
+    /// Programs of which all functions count, by their places: it read them, or ran copies.
+    whole: BTreeSet<usize>,
+    /// Libraries that it read or loaded.
+    libraries: BTreeSet<usize>,
 }
 
 impl Row {
     pub(super) fn of(id: String, traced: Traced) -> Row {
-        Row { id, traced }
+        Row {
+            id,
+            traced,
+            whole: BTreeSet::new(),
+            libraries: BTreeSet::new(),
+        }
+    }
+
+    /// Looks at what it used of what Cargo makes: that is another one after an edit, and nobody
+    /// knows before it is built.
+    pub(super) fn meets_programs(&mut self, built: &Built) {
+        let seen = &self.traced.seen;
+        let has_own = seen.executed.keys().any(|path| seen.written.contains(path));
+        let mut doubt = None;
+        for path in seen.files.keys() {
+            let is_made = |folder: &PathBuf| {
+                is_below(path.as_bstr(), folder) && !is_below(path.as_bstr(), &folder.join("tmp"))
+            };
+            if !built.target.iter().any(is_made) {
+                continue;
+            }
+            let native = Path::new(OsStr::from_bytes(path));
+            let file = native
+                .metadata()
+                .ok()
+                .map(|about| (about.dev(), about.ino()));
+            let program = built.programs.iter().position(|one| Some(one.file) == file);
+            let library = built
+                .libraries
+                .iter()
+                .position(|(one, _)| Some(*one) == file);
+            match (program, library) {
+                (Some(program), _) => {
+                    let entered = &self.traced.entered.of;
+                    if has_own || !entered.contains_key(&built.programs[program].file) {
+                        self.whole.insert(program);
+                    }
+                }
+                (None, Some(library)) => {
+                    self.libraries.insert(library);
+                }
+                (None, None) => doubt = Some(format!("it uses {path}, which a build makes")),
+            }
+        }
+        if let Some(why) = doubt {
+            self.traced.seen.doubt(why);
+        }
     }
 
     pub(super) fn status(&self) -> i32 {
@@ -208,6 +260,16 @@ fn of_row(binary: &Binary<'_>, name: &str, row: &Row) -> Result<Lines> {
         let is_started = entered.of.contains_key(&program.file) || program.paths().any(is_executed);
         if is_other && is_started {
             of_program(binary, program, &mut lines)?;
+        }
+    }
+    for library in &row.libraries {
+        needs_of(&binary.built.libraries[*library].1, &mut lines)?;
+    }
+    for program in row.whole.iter().map(|at| &binary.built.programs[*at]) {
+        needs_of(&program.needs, &mut lines)?;
+        for number in &program.sources {
+            let source = &binary.built.sources[*number];
+            lines.unit("file", path(&source.path), Value::Null);
         }
     }
     let mut told = BTreeSet::new();

@@ -156,8 +156,12 @@ impl Words {
     /// Why tamis adds nothing to the command, if so.
     pub(super) fn why_left_alone(&self) -> Option<String> {
         let pairs = self.pairs();
-        let mut names = pairs.iter().map(|(name, _)| *name);
-        let other = names.find(|name| OTHERS.contains(name));
+        let is_runner = |name: &str, value: Option<&str>| {
+            name == "--config" && value.is_some_and(|value| value.contains("runner"))
+        };
+        let mut others = pairs.iter();
+        let other = others.find(|(name, value)| OTHERS.contains(name) || is_runner(name, *value));
+        let other = other.map(|(name, _)| *name);
         let mut args = self.args.iter();
         let is_known = |arg: &&String| {
             let name = arg.split('=').next().unwrap_or(arg);

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::build::{build, cargo, compiler, host, metadata};
 use super::doc;
-use super::inputs::own_runner;
+use super::inputs::{own_runner, why_unseen};
 use super::model::Survey;
 use super::plan::{Built, CargoPlan, Program, load, save};
 use super::words::Words;
@@ -60,6 +60,7 @@ pub(crate) fn run_cargo_test(
         metadata: &metadata,
         root: &plan.root,
         cwd: &plan.cwd,
+        unseen: why_unseen(&plan.cwd, &words.flags),
     };
     let mut built = survey.built()?;
     built.environment = environment(&words, &tools);
@@ -73,13 +74,18 @@ pub(crate) fn run_cargo_test(
     ];
     // Texts of JSON are texts of TOML.
     let runner = format!("target.{host}.runner = {}", json!(runner));
-    let status = cargo(&plan, &words)
-        .arg("test")
-        .args(["--config", &runner])
+    let wrapper = text(&doc::wrapper(&plan, file)?)?;
+    let mut command = cargo(&plan, &words);
+    command.arg("test").args(["--config", &runner]);
+    match std::env::var_os(doc::RUSTDOC) {
+        // It goes before configuration.
+        Some(_) => command.env(doc::RUSTDOC, wrapper),
+        None => command.args(["--config", &format!("build.rustdoc = {}", json!(wrapper))]),
+    };
+    let status = command
         .args(&words.flags)
         .arg("--")
         .args(&words.args)
-        .env("RUSTDOC", doc::wrapper(&plan, file)?)
         .status()
         .with_context(|| format!("cannot start `{}`", words.program))?;
     tell_of_others(&plan, &built)?;

@@ -3,7 +3,7 @@
 pub const WORKSPACE: &str = r#"
 -- Cargo.toml --
 [workspace]
-members = ["app", "calc", "naming"]
+members = ["app", "calc", "made", "naming"]
 resolver = "2"
 -- naming/Cargo.toml --
 [package]
@@ -251,11 +251,24 @@ version = "0.1.0"
 edition = "2021"
 [dependencies]
 calc = { path = "../calc" }
+made = { path = "../made" }
 naming = { path = "../naming" }
 [[test]]
 name = "plain"
 harness = false
--- app/build.rs --
+-- made/Cargo.toml --
+[package]
+name = "made"
+version = "0.1.0"
+edition = "2021"
+[lib]
+doctest = false
+test = false
+-- made/src/lib.rs --
+include!(concat!(env!("OUT_DIR"), "/words.rs"));
+
+pub const GREETING: &str = env!("GREETING");
+-- made/build.rs --
 use std::{env, fs, path::Path};
 
 fn main() {
@@ -268,7 +281,7 @@ fn main() {
     let code = format!("pub const WORDS: usize = {};", words.split_whitespace().count());
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("words.rs"), code).unwrap();
 }
--- app/words.txt --
+-- made/words.txt --
 one two three
 -- app/src/lib.rs --
 //! The app.
@@ -278,8 +291,6 @@ one two three
 //! ```
 
 use naming::Named;
-
-include!(concat!(env!("OUT_DIR"), "/words.rs"));
 
 pub const BANNER: &str = include_str!("banner.txt");
 
@@ -315,12 +326,12 @@ mod tests {
 
     #[test]
     fn has_words() {
-        assert_eq!(WORDS, 3);
+        assert_eq!(made::WORDS, 3);
     }
 
     #[test]
     fn greets() {
-        assert_eq!(env!("GREETING"), "hello");
+        assert_eq!(made::GREETING, "hello");
     }
 
     #[test]

@@ -12,6 +12,8 @@ name = "small"
 version = "0.1.0"
 edition = "2021"
 -- src/lib.rs --
+//! Few tests.
+
 pub fn one() -> u32 {
     1
 }
