@@ -48,21 +48,31 @@ impl Cache {
 
     /// The units of the source with this blob id, if they are known.
     pub fn get(&self, blob: &[u8; 20]) -> Option<ModuleUnits> {
-        let bytes = crate::disk::read(self.path(blob)).ok()?;
+        decode(&self.body(blob)?)
+    }
+
+    /// What is kept under a key; each language has keys of its own.
+    pub(crate) fn body(&self, key: &[u8; 20]) -> Option<Vec<u8>> {
+        let bytes = crate::disk::read(self.path(key)).ok()?;
         let (digest, body) = bytes.split_at_checked(DIGEST)?;
-        if digest != &blake3::hash(body).as_bytes()[..DIGEST] {
-            return None;
-        }
-        decode(body)
+        let is_whole = digest == &blake3::hash(body).as_bytes()[..DIGEST];
+        is_whole.then(|| body.to_vec())
     }
 
     /// Keeps the units of the source with this blob id.
     pub fn put(&self, blob: &[u8; 20], units: &ModuleUnits) -> Result<()> {
-        let path = self.path(blob);
-        let body = encode(units);
+        self.keep(blob, &encode(units))
+    }
+
+    /// Keeps something under a key.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn keep(&self, key: &[u8; 20], body: &[u8]) -> Result<()> {
+        let path = self.path(key);
         let dir = path.parent().unwrap_or(&self.entries);
         fs::create_dir_all(dir)?;
-        let entry = [&blake3::hash(&body).as_bytes()[..DIGEST], &body].concat();
+        let entry = [&blake3::hash(body).as_bytes()[..DIGEST], body].concat();
         Ok(crate::disk::write_atomically(&path, entry)?)
     }
 

@@ -22,7 +22,7 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::{Closure, Facts, Language, Meaning, Value};
+use super::{Cache, Closure, Facts, Language, Meaning, Value};
 use crate::history::Entry;
 use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::{Definition, Run};
@@ -31,7 +31,7 @@ use self::meaning::Declared;
 use self::syntax::Rest;
 use self::trace::{COLLECTOR, OUTSIDE, TESTS};
 
-pub(crate) use syntax::RustSource;
+use syntax::RustSource;
 
 /// Rust, as Cargo builds it.
 pub(super) struct Rust;
@@ -155,25 +155,38 @@ fn source(facts: &Facts<'_>, path: &BStr) -> Result<Option<Arc<RustSource>>> {
         Entry::File { .. } => facts.view().read(path)?,
         _ => None,
     };
-    let source = bytes.map(|bytes| parsed(&bytes));
+    let source = bytes.map(|bytes| parsed(&bytes, facts.cache()));
     let mut known = sources.parsed.borrow_mut();
     known.insert(path.into(), source.clone());
     Ok(source)
 }
 
-/// A source, parsed once in a process: several states have most of them in common.
-fn parsed(bytes: &[u8]) -> Arc<RustSource> {
-    type Known = FxHashMap<blake3::Hash, Arc<RustSource>>;
+/// A source, parsed once in a process, as several states have most of them in common, and once
+/// where there is a cache.
+pub(crate) fn parsed(bytes: &[u8], cache: Option<&Cache>) -> Arc<RustSource> {
+    type Known = FxHashMap<[u8; 20], Arc<RustSource>>;
     static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
     let lock = || KNOWN.lock().expect("nobody panics with it");
-    let hash = blake3::hash(bytes);
-    if let Some(known) = lock().get_or_insert_default().get(&hash) {
+    let mut hasher = blake3::Hasher::new_derive_key(syntax::DIGEST);
+    hasher.update(bytes);
+    let mut key = [0; 20];
+    hasher.finalize_xof().fill(&mut key);
+    if let Some(known) = lock().get_or_insert_default().get(&key) {
         return known.clone();
     }
-    let source = Arc::new(RustSource::parse(bytes));
+    let kept = cache.and_then(|cache| cache.body(&key));
+    let kept = kept.and_then(|body| serde_json::from_slice(&body).ok());
+    let source = Arc::new(kept.unwrap_or_else(|| {
+        let source = RustSource::parse(bytes);
+        if let (Some(cache), Ok(body)) = (cache, serde_json::to_vec(&source)) {
+            // Without it only time is lost.
+            let _ = cache.keep(&key, &body);
+        }
+        source
+    }));
     let mut known = lock();
     let known = known.get_or_insert_default();
-    known.entry(hash).or_insert(source).clone()
+    known.entry(key).or_insert(source).clone()
 }
 
 /// What functions all sources of the project declare.
@@ -193,7 +206,7 @@ fn declared(facts: &Facts<'_>) -> Result<Rc<Declared>> {
             unread.push((path, bytes));
         }
     }
-    for (path, source) in parse_all(&unread) {
+    for (path, source) in parse_all(&unread, facts.cache()) {
         let mut parsed = sources.parsed.borrow_mut();
         parsed.insert(path, Some(source));
     }
@@ -222,14 +235,17 @@ fn collect(facts: &Facts<'_>, folder: &BStr, found: &mut Vec<BString>) -> Result
     Ok(())
 }
 
-fn parse_all(sources: &[(&BString, Vec<u8>)]) -> Vec<(BString, Arc<RustSource>)> {
+fn parse_all(
+    sources: &[(&BString, Vec<u8>)],
+    cache: Option<&Cache>,
+) -> Vec<(BString, Arc<RustSource>)> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = sources.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
         let parts = sources.chunks(share).map(|part| {
             scope.spawn(move || {
                 let sources = part.iter();
-                let sources = sources.map(|(path, bytes)| ((*path).clone(), parsed(bytes)));
+                let sources = sources.map(|(path, bytes)| ((*path).clone(), parsed(bytes, cache)));
                 sources.collect::<Vec<_>>()
             })
         });

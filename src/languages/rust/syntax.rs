@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{
@@ -16,10 +17,10 @@ use super::tokens::{Mention, Sink, included, is_standard_macro, plain};
 use crate::matrix::Fingerprint;
 
 /// Grows when a digest comes to hold something else.
-const DIGEST: &str = "tamis 2026 rust source 1";
+pub(super) const DIGEST: &str = "tamis 2026 rust source 1";
 
 /// What a file of Rust comes to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RustSource {
     pub functions: Vec<RustFunction>,
     pub(super) declarations: Vec<Declaration>,
@@ -38,7 +39,7 @@ pub(crate) struct RustSource {
 }
 
 /// Tokens that belong together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rest {
     pub digest: Fingerprint,
     pub mentions: Vec<Mention>,
@@ -60,7 +61,7 @@ impl Rest {
 }
 
 /// A function or method whose body counts only for who runs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RustFunction {
     /// With the modules and the `impl` that it is in.
     pub name: String,
@@ -72,7 +73,7 @@ pub(crate) struct RustFunction {
 }
 
 /// Something that counts for who can name it, and for who names what names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Declaration {
     pub kind: Kind,
     /// What it is called; of an enumeration also the variants.
@@ -81,7 +82,7 @@ pub(super) struct Declaration {
     pub shown: Rest,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Function {
         /// The type that it belongs to; none of a function by itself.

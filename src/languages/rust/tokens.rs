@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use serde::{Deserialize, Serialize};
 
 /// How something is named. Types are not known here, so that a name can mean several functions.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Mention {
     /// `name`
     Bare(String),

@@ -59,7 +59,7 @@ impl Images<'_> {
                 return None;
             }
             let sources = sources_of(self.built, program);
-            let image = Image::read(&program.path, &program.crates, &sources);
+            let image = Image::read(&program.path, &program.own_crate, &program.crates, &sources);
             image.ok().map(Arc::new)
         });
         image.clone()

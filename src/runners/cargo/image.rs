@@ -23,12 +23,14 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Reads a program that was built of crates of these names, and of these sources among others.
+    /// Reads a program that was built of crates of these names, its own first, and of these sources
+    /// among others.
     ///
     /// # Errors
     /// Why its functions cannot be told apart.
     pub(super) fn read(
         program: &Path,
+        own: &str,
         crates: &BTreeSet<String>,
         sources: &BTreeMap<PathBuf, (usize, &Source)>,
     ) -> Result<Image> {
@@ -103,6 +105,7 @@ impl Image {
             }
             functions.insert(address, here.into_iter().collect());
         }
+        told.entry(own).or_default();
         if let Some((of, _)) = told.iter().find(|(_, is_told)| !**is_told) {
             bail!(
                 "{} does not tell the lines of the functions in {of}",
@@ -151,9 +154,12 @@ fn may_be_of(symbol: &str, crates: &BTreeSet<String>) -> bool {
     is_plain || crates.iter().any(is_in)
 }
 
-/// Whether a symbol's path begins with a crate, in the older way to write symbols.
+/// Whether a symbol is that of something in a crate; the newer way to write symbols does not tell
+/// what only mentions it.
 fn is_path_in(symbol: &str, of: &str) -> bool {
-    let path = symbol.strip_prefix("_ZN");
-    let rest = path.and_then(|path| path.strip_prefix(&of.len().to_string()));
-    rest.is_some_and(|rest| rest.starts_with(of))
+    let written = format!("{}{of}", of.len());
+    match symbol.strip_prefix("_ZN") {
+        Some(path) => path.starts_with(&written),
+        None => symbol.starts_with("_R") && symbol.contains(&written),
+    }
 }

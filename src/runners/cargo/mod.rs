@@ -118,6 +118,7 @@ impl Runner for Cargo {
             root: launch.root.to_owned(),
             out: fs_err::canonicalize(launch.out)?,
             cwd: launch.cwd.to_owned(),
+            cache: launch.project.join(".tamis/cache"),
             command: words
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),

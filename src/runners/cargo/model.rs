@@ -14,7 +14,7 @@ use super::build::Made;
 use super::dep_info;
 use super::inputs::{above, is_source, of_script, tree, with_members};
 use super::plan::{Built, Need, Program, Source};
-use crate::languages::RustSource;
+use crate::languages::{Cache, parsed_rust};
 
 /// Everything that is known of a build.
 pub(super) struct Survey<'a> {
@@ -24,6 +24,7 @@ pub(super) struct Survey<'a> {
     pub cwd: &'a Path,
     /// Why nobody can see which functions run, if so.
     pub unseen: Option<String>,
+    pub cache: Option<&'a Cache>,
 }
 
 /// How a package is part of a program.
@@ -51,7 +52,10 @@ impl Survey<'_> {
     /// If what Cargo made is not there.
     pub(super) fn built(&self) -> Result<Built> {
         let mut built = Built::default();
-        let mut texts = Texts::default();
+        let mut texts = Texts {
+            cache: self.cache,
+            named: BTreeMap::new(),
+        };
         let mut numbers: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for artifact in &self.made.artifacts {
             let Some(path) = &artifact.executable else {
@@ -147,6 +151,7 @@ impl Survey<'_> {
                 id: id(package, &artifact.target),
                 main: artifact.target.src_path.clone().into_std_path_buf(),
                 is_test: artifact.profile.test,
+                own_crate: artifact.target.name.replace('-', "_"),
                 ..Program::default()
             },
             ..Taken::default()
@@ -407,15 +412,15 @@ fn id(package: &Package, target: &Target) -> String {
 }
 
 /// Sources that are put as texts into programs.
-#[derive(Default)]
-struct Texts {
+struct Texts<'a> {
+    cache: Option<&'a Cache>,
     /// By source: the files, or none if it does not say which.
     named: BTreeMap<PathBuf, Option<Vec<PathBuf>>>,
 }
 
-impl Texts {
+impl Texts<'_> {
     fn source(&mut self, path: &Path) -> Result<Source> {
-        let source = RustSource::parse(&fs_err::read(path)?);
+        let source = parsed_rust(&fs_err::read(path)?, self.cache);
         let folder = path.parent().context("a source is in no folder")?;
         let named = source.included.iter().map(|given| match included(given) {
             Included::Text => Some(Vec::new()),
@@ -425,11 +430,11 @@ impl Texts {
         let named: Option<Vec<Vec<PathBuf>>> = named.collect();
         let named = named.map(|named| named.concat());
         self.named.insert(path.to_owned(), named);
-        let functions = source.functions.into_iter();
+        let functions = source.functions.iter();
         Ok(Source {
             path: path.to_owned(),
             functions: functions
-                .map(|one| (one.name, one.lines.0, one.lines.1))
+                .map(|one| (one.name.clone(), one.lines.0, one.lines.1))
                 .collect(),
         })
     }

@@ -18,6 +18,8 @@ pub(crate) struct CargoPlan {
     /// A folder for files of this run.
     pub out: PathBuf,
     pub cwd: PathBuf,
+    /// Where it is kept how sources are parsed.
+    pub cache: PathBuf,
     /// The words of the command.
     pub command: Vec<String>,
     pub left_out: BTreeSet<String>,
@@ -54,7 +56,9 @@ pub(super) struct Program {
     /// The file that it begins with.
     pub main: PathBuf,
     pub is_test: bool,
-    /// The crates of the project in it, as symbols name them.
+    /// Its own crate, as symbols name it.
+    pub own_crate: String,
+    /// The crates of the project in it, its own among them.
     pub crates: BTreeSet<String>,
     /// Their sources, by their place in [`Built::sources`].
     pub sources: BTreeSet<usize>,

@@ -13,6 +13,7 @@ use super::inputs::{own_runner, why_unseen};
 use super::model::Survey;
 use super::plan::{Built, CargoPlan, Program, load, save};
 use super::words::Words;
+use crate::languages::Cache;
 use crate::languages::rust_trace::COLLECTOR;
 use crate::matrix::Fingerprint;
 use crate::run::Ended;
@@ -55,11 +56,13 @@ pub(crate) fn run_cargo_test(
     };
     let tools = compiler(&words.program, words.toolchain.as_deref(), &plan.cwd)?;
     let metadata = metadata(&plan, &words)?;
+    let cache = Cache::open(&plan.cache).ok();
     let survey = Survey {
         made: &made,
         metadata: &metadata,
         root: &plan.root,
         cwd: &plan.cwd,
+        cache: cache.as_ref(),
         unseen: why_unseen(&plan.cwd, &words.flags),
     };
     let mut built = survey.built()?;

@@ -45,6 +45,7 @@ const OTHERS: [&str; 2] = ["app::plain", "app (doc)"];
 
 /// Else Cargo stops at the first binary that fails.
 const COMMAND: &str = "-- tamis.yml --
+version: 1
 runner: cargo
 command: [cargo, test, --workspace, --no-fail-fast]
 ";
