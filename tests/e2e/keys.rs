@@ -144,7 +144,7 @@ fn who_reads_an_entry_that_differs_runs() {
         let run = project.run();
         assert_eq!((run.code, run.outcomes.len()), (0, 52), "{}", run.stderr);
         let snapshot = project.snapshot();
-        for (file, from, to, beside, failed) in EDITS {
+        for (file, from, to, beside, failed) in EDITS.iter().step_by(one_in(2)) {
             let run = step(&mut project, &[(file, from, to)]);
             let seen = readers(&run);
             let failed: BTreeSet<&str> = failed.iter().copied().collect();

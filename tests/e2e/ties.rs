@@ -247,7 +247,7 @@ fn who_reads_something_else_runs() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = recorded(python);
         let snapshot = project.snapshot();
-        for (file, from, to, expected) in BREAK {
+        for (file, from, to, expected) in BREAK.iter().step_by(one_in(2)) {
             let run = step(&mut project, &[(file, from, to)]);
             let (ran, failed) = readers(&run);
             let expected: BTreeSet<&str> = expected.iter().copied().collect();

@@ -15,7 +15,7 @@ mod text;
 mod workshop;
 
 pub use action::steps;
-pub use case::{Case, everything, on_all_interpreters, with_plugins};
+pub use case::{Case, everything, on_all_interpreters, one_in, with_plugins};
 pub(crate) use case::{case, cases};
 pub use change::{
     Change, append, delete, env, install, python, rename, replace, symlink, uninstall, unset, write,
