@@ -101,6 +101,7 @@ def main():
         turns = [everything, tamis] if number % 2 else [tamis, everything]
         results = {turn: turn() for turn in turns}
         (said, all_seconds), (told, seconds) = results[everything], results[tamis]
+        (work / f"{commit[:9]}.txt").write_text(told)
         truth = outcomes(said)
         report = json.loads(told[told.index("\n{\n") + 1 : told.rindex("\n}") + 2] if "\n{\n" in told else "{}")
         ran = {key(test) for test in report.get("outcomes") or {}}

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bit_set::BitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::syntax::{Declaration, Kind, Rest, RustSource};
@@ -83,7 +84,7 @@ impl Declared {
     }
 
     fn with(&self, tokens: &Rest, first: Vec<usize>) -> Fingerprint {
-        let mut met: FxHashSet<usize> = first.iter().copied().collect();
+        let mut met: BitSet = first.iter().copied().collect();
         let mut open = first;
         while let Some(number) = open.pop() {
             for next in self.led(number).iter() {
@@ -93,7 +94,7 @@ impl Declared {
             }
         }
         let mut digests: Vec<Fingerprint> =
-            met.iter().map(|at| self.all[*at].shown.digest).collect();
+            met.iter().map(|at| self.all[at].shown.digest).collect();
         digests.sort_unstable();
         let parts = [tokens.digest].into_iter().chain(digests);
         let text: Vec<u8> = parts.flat_map(|one| one.0).collect();

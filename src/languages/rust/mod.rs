@@ -52,6 +52,8 @@ pub(crate) mod trace {
 struct Sources {
     parsed: RefCell<FxHashMap<BString, Option<Arc<RustSource>>>>,
     declared: RefCell<Option<Rc<Declared>>>,
+    /// What parts of files mean: many records ask for the same.
+    meant: RefCell<FxHashMap<(BString, String), Fingerprint>>,
 }
 
 impl Language for Rust {
@@ -75,16 +77,23 @@ impl Language for Rust {
         if !is_source(unit.path()) {
             return Ok(None);
         }
-        Ok(match &unit.what {
-            What::Code(name) => Some(code(facts, unit.path(), name)?),
-            What::Binding(name) if **name == *OUTSIDE => {
-                Some(rest(facts, unit.path(), |source| &source.outside)?)
-            }
-            What::Binding(name) if **name == *TESTS => {
-                Some(rest(facts, unit.path(), |source| &source.of_tests)?)
-            }
-            _ => None,
-        })
+        let (is_code, name) = match &unit.what {
+            What::Code(name) => (true, name),
+            What::Binding(name) if [OUTSIDE, TESTS].contains(&&**name) => (false, name),
+            _ => return Ok(None),
+        };
+        let sources = facts.memory::<Sources>();
+        let key = (unit.path().to_owned(), name.to_string());
+        if let Some(known) = sources.meant.borrow().get(&key) {
+            return Ok(Some(Value::Known(*known)));
+        }
+        let print = match is_code {
+            true => code(facts, unit.path(), name)?,
+            false if **name == *TESTS => rest(facts, unit.path(), |source| &source.of_tests)?,
+            false => rest(facts, unit.path(), |source| &source.outside)?,
+        };
+        sources.meant.borrow_mut().insert(key, print);
+        Ok(Some(Value::Known(print)))
     }
 
     fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {
@@ -118,31 +127,35 @@ fn is_source(path: &BStr) -> bool {
     path.ends_with(b".rs")
 }
 
-fn code(facts: &Facts<'_>, path: &BStr, name: &str) -> Result<Value> {
+fn code(facts: &Facts<'_>, path: &BStr, name: &str) -> Result<Fingerprint> {
     let Some(source) = source(facts, path)? else {
-        return Ok(Value::Known(Fingerprint::MISSING));
+        return Ok(Fingerprint::MISSING);
     };
     if source.whole.is_some() {
-        return Ok(Value::Known(source.outside.digest));
+        return Ok(source.outside.digest);
     }
     let mut functions = source.functions.iter();
     let Some(function) = functions.find(|function| function.name == name) else {
-        return Ok(Value::Known(Fingerprint::MISSING));
+        return Ok(Fingerprint::MISSING);
     };
     let declared = declared(facts)?;
     let meaning = declared.meaning(&function.body, function.owner.as_deref());
-    Ok(Value::Known(meaning))
+    Ok(meaning)
 }
 
-fn rest(facts: &Facts<'_>, path: &BStr, part: impl Fn(&RustSource) -> &Rest) -> Result<Value> {
+fn rest(
+    facts: &Facts<'_>,
+    path: &BStr,
+    part: impl Fn(&RustSource) -> &Rest,
+) -> Result<Fingerprint> {
     let Some(source) = source(facts, path)? else {
-        return Ok(Value::Known(Fingerprint::MISSING));
+        return Ok(Fingerprint::MISSING);
     };
     if source.whole.is_some() {
-        return Ok(Value::Known(source.outside.digest));
+        return Ok(source.outside.digest);
     }
     let declared = declared(facts)?;
-    Ok(Value::Known(declared.of_file(&source, part(&source))))
+    Ok(declared.of_file(&source, part(&source)))
 }
 
 /// The source at a path; `None` if there is none.
