@@ -18,7 +18,7 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::{Closure, Environment, Facts, Language, Meaning, Value};
+use super::{Change, Closure, Environment, Facts, Language, Meaning, Value};
 use crate::history::Entry;
 use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::{Definition, Run};
@@ -93,6 +93,16 @@ impl Language for Go {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Its functions tell no more than that they are other ones.
+    fn changes(
+        &self,
+        _then: &Facts<'_>,
+        _now: &Facts<'_>,
+        unit: &Unit,
+    ) -> Result<Option<Vec<Change>>> {
+        Ok(unit.path.ends_with(b".go").then(Vec::new))
     }
 
     fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {

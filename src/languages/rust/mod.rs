@@ -22,7 +22,7 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use super::{Cache, Closure, Facts, Language, Meaning, Value};
+use super::{Cache, Change, Closure, Facts, Language, Meaning, Value};
 use crate::history::Entry;
 use crate::matrix::{Fingerprint, Unit, What};
 use crate::observe::{Definition, Run};
@@ -94,6 +94,16 @@ impl Language for Rust {
         };
         sources.meant.borrow_mut().insert(key, print);
         Ok(Some(Value::Known(print)))
+    }
+
+    /// Its functions tell no more than that they are other ones.
+    fn changes(
+        &self,
+        _then: &Facts<'_>,
+        _now: &Facts<'_>,
+        unit: &Unit,
+    ) -> Result<Option<Vec<Change>>> {
+        Ok(is_source(unit.path()).then(Vec::new))
     }
 
     fn closure(&self, _run: &mut Run<'_>) -> Result<Box<dyn Closure>> {

@@ -143,15 +143,14 @@ fn is_of_compiler(path: &str) -> bool {
 }
 
 /// Whether a symbol can be that of a function in one of the crates: all others' names tell
-/// theirs, or are of other languages.
+/// theirs. (One with a name of its own stands outside of functions.)
 fn may_be_of(symbol: &str, crates: &BTreeSet<String>) -> bool {
-    let is_plain = !symbol.starts_with("_ZN") && !symbol.starts_with("_R");
     let is_in = |one: &String| {
         let written = [format!("{}{one}", one.len()), format!("{one}..")];
         let is_quoted = format!("{}_{one}", one.len());
         written.iter().any(|text| symbol.contains(text)) || symbol.contains(&is_quoted)
     };
-    is_plain || crates.iter().any(is_in)
+    crates.iter().any(is_in)
 }
 
 /// Whether a symbol is that of something in a crate; the newer way to write symbols does not tell

@@ -289,6 +289,10 @@ impl Survey<'_> {
                 true => from_top,
                 false => folder.join(file),
             };
+            if path.starts_with(self.target()) {
+                // A build script made it, of what counts itself; here it may be an older one.
+                continue;
+            }
             let real = fs_err::canonicalize(&path)?;
             if real != path && real.starts_with(self.root) {
                 // A link can come to lead somewhere else.

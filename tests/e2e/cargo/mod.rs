@@ -1,5 +1,6 @@
 //! Rust: `cargo test` in a workspace.
 
+mod found;
 mod harness;
 mod project;
 mod table;

@@ -150,7 +150,8 @@ const CODE: &[Row] = &[
             "pub fn count(",
             "impl Wrapped {\n    pub fn words(&self) -> usize {\n        0\n    }\n}\n\npub fn count(",
         ),
-        "CALC UNIT BIN IT OTHERS",
+        // Types are not known: another function is called as one that has the type.
+        "calc#tests::counts calc#tests::has_a_table app#(doc)",
     ),
     (
         "a default of a trait",
@@ -174,7 +175,7 @@ const CODE: &[Row] = &[
             "impl Shape for Square {",
             "impl Shape for Square {\n    fn describe(&self) -> String {\n        String::new()\n    }\n",
         ),
-        "CALC UNIT BIN IT OTHERS",
+        "calc#shapes::tests::are_described calc#shapes::tests::are_shown app::it#shapes app#(doc)",
     ),
     (
         "a derivation",
@@ -183,7 +184,7 @@ const CODE: &[Row] = &[
             "#[derive(Clone, Debug)]",
             "#[derive(Clone, Debug, PartialEq)]",
         ),
-        "CALC UNIT BIN IT OTHERS",
+        "calc#shapes::tests::are_described calc#shapes::tests::are_shown app::it#shapes app#(doc)",
     ),
     (
         "a constant",
