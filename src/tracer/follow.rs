@@ -296,7 +296,7 @@ impl Following<'_> {
 /// Where a program began, in the memory of a thread.
 fn start_of(thread: i32) -> Option<u64> {
     const WORD: usize = size_of::<u64>();
-    let vector = std::fs::read(format!("/proc/{thread}/auxv")).ok()?;
+    let vector = crate::disk::read(format!("/proc/{thread}/auxv")).ok()?;
     let words = vector.chunks_exact(WORD);
     let words: Vec<u64> = words
         .map(|word| u64::from_ne_bytes(word.try_into().expect("it has this length")))

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -394,7 +393,6 @@ const FAILED: i32 = 101;
 /// are asked for a list.
 fn is_of_harness(program: &Path) -> Result<bool> {
     const MAIN: &[u8] = b"test_main_static";
-    let mut bytes = Vec::new();
-    File::open(program)?.read_to_end(&mut bytes)?;
+    let bytes = crate::disk::read(program)?;
     Ok(bytes.contains_str(MAIN))
 }
