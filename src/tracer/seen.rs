@@ -278,6 +278,14 @@ impl Seen {
         self.keep_prints(written, fingerprint);
     }
 
+    /// Leaves away what was used of these paths.
+    pub(crate) fn forget(&mut self, is_meant: impl Fn(&BString) -> bool) {
+        self.files.retain(|path, _| !is_meant(path));
+        self.exist.retain(|path, _| !is_meant(path));
+        self.listed.retain(|path, _| !is_meant(path));
+        self.written.retain(|path| !is_meant(path));
+    }
+
     /// There may be more than was seen.
     pub(crate) fn doubt(&mut self, why: impl Into<String>) {
         self.incomplete.get_or_insert_with(|| why.into());

@@ -85,26 +85,20 @@ pub(crate) fn run_binary(
     let (path, args) = argv.split_first().context("no test binary was given")?;
     let about = fs_err::metadata(path)?;
     let file = (about.dev(), about.ino());
-    let images = Images {
-        built: &built,
-        known: Mutex::default(),
-    };
-    let Some(program) = images.program(file) else {
+    let Some(program) = built.programs.iter().find(|one| one.file == file) else {
         // Nobody knows what it is made of.
         let status = Command::new(path).args(args).status()?;
         return Ok(Ended::of(status).status());
     };
-    let program = built
-        .programs
-        .iter()
-        .find(|one| std::ptr::eq(*one, program))
-        .context("a program is gone")?;
     let binary = Binary {
         plan: &plan,
         built: &built,
         program,
         cwd: std::env::current_dir()?,
-        images,
+        images: Images {
+            built: &built,
+            known: Mutex::default(),
+        },
         path: path.clone(),
         args: args.to_vec(),
         name: format!("{}-cargo", std::process::id()),
@@ -338,10 +332,7 @@ impl Binary<'_> {
             .collect();
         let is_own =
             |path: &BString| programs.contains(path) || tracer::is_below(path.as_bstr(), out);
-        seen.files.retain(|path, _| !is_own(path));
-        seen.exist.retain(|path, _| !is_own(path));
-        seen.listed.retain(|path, _| !is_own(path));
-        seen.written.retain(|path| !is_own(path));
+        seen.forget(is_own);
     }
 
     /// Whether the work tree is another one after a test.

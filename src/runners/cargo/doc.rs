@@ -102,10 +102,7 @@ pub(crate) fn run_rustdoc(plan: &Path, args: &[OsString]) -> Result<i32> {
         let is_made = |folder: &PathBuf| tracer::is_below(path.as_ref(), folder);
         built.target.iter().any(is_made) || is_made(&plan.out)
     };
-    seen.files.retain(|path, _| !is_own(path));
-    seen.exist.retain(|path, _| !is_own(path));
-    seen.listed.retain(|path, _| !is_own(path));
-    seen.written.retain(|path| !is_own(path));
+    seen.forget(is_own);
     rows::write_of_documentation(&plan, &built, &name, &cwd, &package, &row)?;
     Ok(status)
 }

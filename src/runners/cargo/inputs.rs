@@ -205,8 +205,7 @@ pub(super) fn has_tests(folder: &Path) -> bool {
         .flatten();
     below.any(|entry| {
         let path = entry.path();
-        let is_source = path.extension().is_some_and(|ending| ending == "rs");
-        is_source && crate::disk::read(path).is_ok_and(|text| text.contains_str("test]"))
+        is_source(path) && crate::disk::read(path).is_ok_and(|text| text.contains_str("test]"))
     })
 }
 

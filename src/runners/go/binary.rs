@@ -298,10 +298,7 @@ impl Binary<'_> {
     fn forget_own(&self, seen: &mut Seen) {
         let out = &self.plan.out;
         let is_own = |path: &BString| *path == self.real || tracer::is_below(path.as_bstr(), out);
-        seen.files.retain(|path, _| !is_own(path));
-        seen.exist.retain(|path, _| !is_own(path));
-        seen.listed.retain(|path, _| !is_own(path));
-        seen.written.retain(|path| !is_own(path));
+        seen.forget(is_own);
     }
 
     /// Whether the work tree is another one after a test: tests after it may find something else.
