@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::strategy::EventArgs;
+use crate::config::Config;
 use crate::count::counted;
 use crate::error::Error;
 use crate::history::{Head, View};
 use crate::pipeline::{self, Decision, Project, Request, Sources, Workshop, decide};
 use crate::report::Report;
-use crate::runners::Built;
+use crate::run::{Ended, Output, RunPlan};
+use crate::runners::{Build, Built};
 use crate::select::Strategy;
 use crate::store::FsStore;
 
@@ -103,6 +105,39 @@ fn decide_with(
         );
     }
     Ok((decision, view))
+}
+
+/// Compiles what a command will test that runs in a folder; whether what is on disk is what it
+/// will test. `out` is a folder for files that the build needs.
+///
+/// # Errors
+/// If these cannot be written, or the build not be started; if it fails, where the command tests
+/// what was built and does not build itself.
+pub(super) fn build(
+    config: &Config,
+    (command, cwd): (&[OsString], &Path),
+    out: &Path,
+    output: &Output,
+    report: &Report,
+) -> Result<bool, Error> {
+    let build = match config.driver.build(command, cwd, out)? {
+        Build::NotNeeded => return Ok(false),
+        Build::Done => return Ok(true),
+        Build::By(build) => build,
+        Build::Unknown(why) => {
+            report.detail(why);
+            return Ok(false);
+        }
+    };
+    let is_built = RunPlan::plain(build, cwd).execute(output)? == Ended::Exit(0);
+    if !is_built && config.driver.builds_before_selecting() {
+        let why = "the project does not compile: no test was started";
+        return Err(Error::usage(why).with_hint("mend what the build says above"));
+    }
+    if !is_built {
+        report.warning("the project does not compile by itself: all tests run");
+    }
+    Ok(is_built)
 }
 
 /// What made the selection larger than it had to be.

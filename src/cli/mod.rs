@@ -6,6 +6,7 @@ mod cargo;
 pub(crate) mod classify;
 pub(crate) mod comment;
 pub(crate) mod completions;
+mod ctest;
 mod deciding;
 pub(crate) mod doctor;
 mod exchange;
@@ -94,6 +95,12 @@ enum Command {
     CargoBinary(cargo::CargoBinaryArgs),
     #[command(hide = true)]
     CargoDoc(cargo::CargoDocArgs),
+    #[command(hide = true)]
+    CtestRun(ctest::CtestRunArgs),
+    #[command(hide = true)]
+    CtestTest(ctest::CtestTestArgs),
+    #[command(hide = true)]
+    CtestBuild(ctest::CtestBuildArgs),
     #[command(hide = true)]
     GoTest(go::GoTestArgs),
     #[command(hide = true)]
@@ -389,6 +396,9 @@ fn perform(command: &Command, globals: &Globals, report: &Report) -> Result<Exit
         Command::CargoTest(args) => cargo::test(args, report),
         Command::CargoBinary(args) => cargo::binary(args),
         Command::CargoDoc(args) => cargo::documentation(args),
+        Command::CtestRun(args) => ctest::run(args, report),
+        Command::CtestTest(args) => ctest::test(args),
+        Command::CtestBuild(args) => ctest::build(args),
         Command::GoTest(args) => go::test(args, report),
         Command::GoBinary(args) => go::binary(args),
         Command::NodeTest(args) => node::run(args, report),

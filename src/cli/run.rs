@@ -196,6 +196,11 @@ fn run_whole(
         false => {
             let is_typed = !request.command.is_empty();
             let cwd = suites::folder_of_command(is_typed, &request.config, globals);
+            if request.config.driver.builds_before_selecting() {
+                let (command, out) = ((&command[..], &*cwd), std::env::temp_dir());
+                let output = super::telling::output(report);
+                deciding::build(&request.config, command, &out, &output, report)?;
+            }
             whole::run(&command, &cwd, report)?
         }
     };

@@ -18,6 +18,7 @@ use crate::error::{Error, Exit, Kind};
 use crate::history::View;
 use crate::pipeline::{Decision, Project, guests, open};
 use crate::report::{CiSelection, Event, Report, SelectionJson};
+use crate::run::Output;
 use crate::runners::{self, Runner, emission};
 use crate::select::{Guests, Part, Selection, Shard, Shards};
 
@@ -111,6 +112,8 @@ pub(crate) struct SelectRequest {
     pub command: Option<Vec<String>>,
     /// The folder in which it would run, if it will run in this environment.
     pub here: Option<PathBuf>,
+    /// The same as typed.
+    pub typed: Vec<OsString>,
 }
 
 impl SelectArgs {
@@ -144,6 +147,7 @@ impl SelectArgs {
             command: (!self.command.is_empty())
                 .then(|| config.driver.words(&self.command, &cwd, root)),
             here: self.here.then_some(cwd),
+            typed: self.command.clone(),
             config,
         })
     }
@@ -283,6 +287,7 @@ fn decide_for(
 ) -> Result<(Project, Decision, View), Error> {
     let project = open(&request.config, ci)?;
     deciding::join_shards(&project, report);
+    build_first(request, report)?;
     let (mut decision, view) = deciding::decide_at(
         &project,
         &deciding::Wanted {
@@ -299,6 +304,23 @@ fn decide_for(
         deciding::lay_out(&project, &view, &mut decision, is_once, report)?;
     }
     Ok((project, decision, view))
+}
+
+/// Compiles, where only that tells what an edit can affect. Without `--here` nothing counts that was
+/// built.
+fn build_first(request: &SelectRequest, report: &Report) -> Result<(), Error> {
+    let config = &request.config;
+    let Some(cwd) = &request.here else {
+        return Ok(());
+    };
+    if !config.driver.builds_before_selecting() {
+        return Ok(());
+    }
+    let out = std::env::temp_dir();
+    let built = deciding::build(config, (&request.typed, cwd), &out, &Output::Stderr, report);
+    // The next step finds that, too.
+    built.map_err(|error| Error::store(error.to_string()))?;
+    Ok(())
 }
 
 /// Trouble that is not the user's own words selects all tests instead.

@@ -182,7 +182,12 @@ impl Questions<'_> {
             return Ok(None);
         };
         let comparison = self.around.comparison;
-        let Question { project, view, .. } = comparison.question;
+        let Question {
+            project,
+            view,
+            request,
+            ..
+        } = comparison.question;
         let delta = delta_to(project, matrix.header(), view);
         if project.runs_all(delta.as_ref()).is_some() {
             return Ok(None);
@@ -199,7 +204,8 @@ impl Questions<'_> {
         // All tests that there are have a row in it.
         if collection.as_ref().is_some_and(Verdict::is_proven)
             && answer.selection.inventory_doubt.is_some()
-            && unlisted(project, &matrix, delta.as_ref(), view)? == Unlisted::default()
+            && unlisted(project, &matrix, delta.as_ref(), view, request.prober)?
+                == Unlisted::default()
         {
             answer.selection.is_whole();
             answer.proofs.insert(TestId::Collection, at);

@@ -261,7 +261,13 @@ impl<'a> Question<'a> {
         }
         let found = comparison.of((&nearest.name, &nearest.matrix), delta.as_ref(), heard);
         let mut answer = Answer::new(traditional(request.strategy, &nearest, &found));
-        let more = unlisted(project, &nearest.matrix, delta.as_ref(), view)?;
+        let more = unlisted(
+            project,
+            &nearest.matrix,
+            delta.as_ref(),
+            view,
+            request.prober,
+        )?;
         answer.selection.may_also_hold(more);
         if request.prober.is_none() && project.environment_changed(view, delta.as_ref()) {
             answer.selection.may_all_come_back();

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::project::Project;
 use crate::history::{Delta, Entry, View};
 use crate::matrix::{Classes, Fingerprint, MatrixView, Mode, TestId, UnitId, UnitKind, What};
-use crate::runners::{Finds, MayHold};
+use crate::runners::{Finds, MayHold, Prober};
 use crate::select::Unlisted;
 
 /// The changed paths of which no recorded unit of the collection speaks, and that may
@@ -23,6 +23,7 @@ pub(super) fn unlisted(
     matrix: &MatrixView,
     delta: Option<&Delta>,
     view: &View,
+    prober: Option<&dyn Prober>,
 ) -> Result<Unlisted> {
     let Some(delta) = delta else {
         return Ok(Unlisted {
@@ -30,11 +31,10 @@ pub(super) fn unlisted(
             ..Unlisted::default()
         });
     };
-    if let Some(named) = project
-        .config
-        .driver
-        .named_tests(&project.config.settings())
-    {
+    let config = &project.config;
+    let named = config.driver.named_tests(&config.settings());
+    let told = || prober.and_then(Prober::tests).map(<[String]>::to_vec);
+    if let Some(named) = named.or_else(told) {
         let is_new = |test: &&String| matrix.row_of(TestId::Test(test)).is_none();
         return Ok(Unlisted {
             doubt: named

@@ -7,6 +7,7 @@
 mod cargo;
 mod command;
 mod confirm;
+mod ctest;
 pub(crate) mod emission;
 mod go;
 pub(crate) mod gradle;
@@ -20,6 +21,7 @@ mod probe;
 pub(crate) mod pytest;
 mod resolve;
 mod source;
+mod supervised;
 mod teller;
 mod template;
 mod unwatched;
@@ -47,6 +49,7 @@ pub(crate) use cargo::{run_cargo_binary, run_cargo_test, run_rustdoc};
 pub(crate) use confirm::{
     Anew, Cell, Confirm, Flags, Holder, Leaves, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties,
 };
+pub(crate) use ctest::{become_test, build_with_cmake, run_ctest};
 pub(crate) use go::{run_binary, run_go_test};
 pub(crate) use node::run_node_tests;
 pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Observer, Watch};
@@ -73,6 +76,7 @@ pub(crate) static ALL: &[&dyn Runner] = &[
     &cargo::Cargo,
     &go::Go,
     &node::Node,
+    &ctest::Ctest,
     &command::Command,
 ];
 
@@ -116,13 +120,19 @@ pub trait Runner: Sync {
         false
     }
 
-    /// What has to happen before tests can be selected. `out` is a folder for files that
-    /// the build needs.
+    /// What has to happen before tests can be selected for a command that runs in `cwd`. `out`
+    /// is a folder for files that the build needs.
     ///
     /// # Errors
     /// If they cannot be written.
-    fn build(&self, _command: &[OsString], _out: &Path) -> Result<Build> {
+    fn build(&self, _command: &[OsString], _cwd: &Path, _out: &Path) -> Result<Build> {
         Ok(Build::NotNeeded)
+    }
+
+    /// Whether only what was built tells what an edit can affect, so that also a step that
+    /// selects for a later one has to build.
+    fn builds_before_selecting(&self) -> bool {
+        false
     }
 
     /// Whether the command asks, once all is compiled, what to leave out; if it would but
@@ -387,6 +397,7 @@ pub struct Detected {
 /// What tests are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestsOf {
+    Cmake,
     Go,
     Jvm,
     Node,

@@ -23,6 +23,11 @@ pub trait Prober: fmt::Debug {
     /// If it cannot be asked.
     fn environment(&self) -> Result<String>;
 
+    /// All tests that there are, if it knows.
+    fn tests(&self) -> Option<&[String]> {
+        None
+    }
+
     /// When compiling began, where the command goes on with it after the selection.
     fn compiled_since(&self) -> Option<SystemTime> {
         None

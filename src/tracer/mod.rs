@@ -39,9 +39,9 @@ use crate::run::Ended;
 pub(crate) use entries::{Entered, Entries, ProgramId, Programs};
 pub(crate) use environment::{of_all, spelled};
 pub(crate) use plan::{Plan, Test};
-pub(crate) use seen::{Seen, shared};
+pub(crate) use seen::{Seen, shared, shared_in_any_order};
 pub(crate) use supervisor::{adopt_orphans, end_descendants, trace, why_not};
-pub(crate) use write::{Lines, bytes, is_below, runtime, units, value};
+pub(crate) use write::{Lines, Units, bytes, is_below, runtime, value};
 
 /// Whether it can be told which functions of a program are entered.
 pub(crate) const CAN_FOLLOW: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));

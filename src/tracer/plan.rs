@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use bstr::BString;
 use serde::{Deserialize, Serialize};
 
-use super::paths::{fingerprint, native};
+use super::paths::fingerprint;
 use super::write::{Written, write, write_list};
 use super::{Entered, Job, Seen, Traced, adopt_orphans, end_descendants, trace, untraced};
 use crate::disk::write_atomically;
@@ -117,8 +116,7 @@ impl Plan {
             let seen = &mut ran.traced.seen;
             seen.keep_prints(&written, fingerprint);
             written.extend(seen.written.iter().cloned());
-            let is_there = |path: &BString| native(path).symlink_metadata().is_ok();
-            if let Some(left) = seen.leaves(is_there) {
+            if let Some(left) = seen.changes() {
                 disturbed.get_or_insert_with(|| format!("{} left {left}", test.id));
             }
             tell(test, &ran);

@@ -3,10 +3,12 @@
 //! What a test wrote itself is no input of it. What it read before it wrote there is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
 use super::paths::{Found, Way, fingerprint, native};
+use super::write::is_below;
 use crate::disk;
 use crate::matrix::Fingerprint;
 
@@ -48,6 +50,8 @@ pub(crate) struct Seen {
     made: BTreeSet<BString>,
     /// What was not there before it was written.
     created: BTreeSet<BString>,
+    /// What files held before they were written; `None` if that is not known.
+    before: BTreeMap<BString, Option<Fingerprint>>,
     /// How often programs were started, or were to be.
     pub executed: BTreeMap<BString, usize>,
     /// Why there may be more.
@@ -126,12 +130,14 @@ impl Seen {
         if how != Write::Replaced {
             self.input(path, way.found, Use::Content);
         }
-        if !self.written.contains(path)
-            && let Some(known) = self.files.get_mut(path)
-        {
-            *known = print(path);
-            if known.is_none() {
-                self.doubt(format!("{path} was changed, and what it held is not known"));
+        if way.found == Found::File && !self.written.contains(path) {
+            let before = print(path);
+            self.before.insert(path.clone(), before);
+            if let Some(known) = self.files.get_mut(path) {
+                *known = before;
+                if before.is_none() {
+                    self.doubt(format!("{path} was changed, and what it held is not known"));
+                }
             }
         }
         if way.found == Found::Missing && !self.written.contains(path) {
@@ -174,6 +180,7 @@ impl Seen {
             written: self.written.clone(),
             made: self.made.clone(),
             created: self.created.clone(),
+            before: self.before.clone(),
             ..Seen::default()
         }
     }
@@ -192,7 +199,8 @@ impl Seen {
         self.listed.retain(|path, _| !is_new(path));
     }
 
-    /// Adds all that `other` used and wrote; what is known already stays as it is.
+    /// Adds all that `other` used and wrote, which came later; what is known already stays as it
+    /// is.
     pub(crate) fn join(&mut self, other: Seen) {
         for (path, print) in other.files {
             self.files.entry(path).or_insert(print);
@@ -209,7 +217,15 @@ impl Seen {
         self.written.extend(other.written);
         self.reused.extend(other.reused);
         self.made.extend(other.made);
-        self.created.extend(other.created);
+        for (path, print) in other.before {
+            if !self.created.contains(&path) {
+                self.before.entry(path).or_insert(print);
+            }
+        }
+        let before = &self.before;
+        let created = other.created.into_iter();
+        self.created
+            .extend(created.filter(|path| !before.contains_key(path)));
         self.incomplete = self.incomplete.take().or(other.incomplete);
     }
 
@@ -250,13 +266,30 @@ impl Seen {
     }
 
     /// Something that is another after the test than before it.
-    pub(super) fn leaves(&self, is_there: impl Fn(&BString) -> bool) -> Option<&BString> {
-        let was_there = |path: &BString| {
-            let found = self.exist.get(path);
-            self.files.contains_key(path) || found.is_some_and(|found| *found != Found::Missing)
-        };
+    pub(super) fn changes(&self) -> Option<&BString> {
+        self.written.iter().find(|path| self.is_changed(path))
+    }
+
+    /// The same, below one of these folders.
+    pub(crate) fn changes_below(&self, tops: &[&Path]) -> Option<&BString> {
+        let is_inside = |path: &BString| tops.iter().any(|top| is_below(path.as_bstr(), top));
         let mut written = self.written.iter();
-        written.find(|path| is_there(path) || was_there(path))
+        written.find(|path| is_inside(path) && self.is_changed(path))
+    }
+
+    fn is_changed(&self, path: &BString) -> bool {
+        if let Some(before) = self.before.get(path) {
+            return before.is_none() || fingerprint(path) != *before;
+        }
+        let is_there = native(path).symlink_metadata().is_ok();
+        if self.created.contains(path) {
+            return is_there;
+        }
+        let was_there = self
+            .exist
+            .get(path)
+            .is_some_and(|found| *found != Found::Missing);
+        is_there || was_there || self.files.contains_key(path)
     }
 
     /// Gives files that tests before this one wrote the fingerprint that they have now: at the
@@ -284,6 +317,7 @@ impl Seen {
         self.exist.retain(|path, _| !is_meant(path));
         self.listed.retain(|path, _| !is_meant(path));
         self.written.retain(|path| !is_meant(path));
+        self.before.retain(|path, _| !is_meant(path));
     }
 
     /// There may be more than was seen.
@@ -315,6 +349,15 @@ pub(crate) fn shared(all: &[&Seen]) -> Vec<(usize, usize, BString)> {
         }
     }
     pairs
+}
+
+/// The same of tests that ran in no order that anybody knows.
+pub(crate) fn shared_in_any_order(all: &[&Seen]) -> Vec<(usize, usize, BString)> {
+    let backwards: Vec<&Seen> = all.iter().rev().copied().collect();
+    let last = all.len().saturating_sub(1);
+    let back = shared(&backwards).into_iter();
+    let back = back.map(|(writer, reader, path)| (last - writer, last - reader, path));
+    shared(all).into_iter().chain(back).collect()
 }
 
 /// What the kernel makes up: devices, processes, its own state.
@@ -401,8 +444,29 @@ mod tests {
         assert_eq!(other.meets(&one), Some(&"/a".into()));
         other.used(&way("/a/left", Found::File), Use::Content);
         assert_eq!(other.meets(&one), Some(&"/a/left".into()));
-        assert_eq!(one.leaves(|_| true), Some(&"/a/left".into()));
-        assert_eq!(one.leaves(|_| false), None);
+    }
+
+    #[test]
+    fn what_is_put_back_as_it_was_is_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let path = file.to_str().unwrap();
+        std::fs::write(&file, "as it was").unwrap();
+        let mut seen = Seen::default();
+        seen.writes(&way(path, Found::File), Write::Replaced, fingerprint);
+        assert_eq!(seen.changes(), None);
+        std::fs::write(&file, "another").unwrap();
+        assert_eq!(seen.changes(), Some(&path.into()));
+        assert_eq!(seen.changes_below(&[Path::new("/elsewhere")]), None);
+        assert_eq!(seen.changes_below(&[folder.path()]), Some(&path.into()));
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(seen.changes(), Some(&path.into()));
+        // What comes and goes leaves nothing.
+        let mut seen = Seen::default();
+        seen.writes(&way(path, Found::Missing), Write::Replaced, fingerprint);
+        assert_eq!(seen.changes(), None);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(seen.changes(), Some(&path.into()));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The trace of one test, in the format of all collectors (`docs/formats/trace.md`).
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -187,11 +188,43 @@ impl Lines {
     }
 }
 
+/// The lines of a trace of several tests, with each unit defined once.
+#[derive(Debug)]
+pub(crate) struct Units {
+    pub lines: Lines,
+    known: BTreeMap<String, usize>,
+}
+
+impl Units {
+    /// See [`Lines::begin`].
+    pub(crate) fn begin(name: &str, collector: &str, cwd: &Path) -> Units {
+        Units {
+            lines: Lines::begin(name, collector, cwd),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The number of a unit.
+    pub(crate) fn of(&mut self, kind: &str, path: Value, value: Value) -> usize {
+        let key = json!([kind, path, value]).to_string();
+        let next = self.known.len();
+        *self.known.entry(key).or_insert_with(|| {
+            self.lines.unit(kind, path, value);
+            next
+        })
+    }
+
+    /// The numbers of what was used of files.
+    pub(crate) fn seen(&mut self, seen: &Seen) -> Vec<usize> {
+        let all = units(seen, |_| true);
+        all.into_iter()
+            .map(|(kind, path, value)| self.of(kind, path, value))
+            .collect()
+    }
+}
+
 /// What was used of files, each as its kind, path and value; only those whose path counts.
-pub(crate) fn units(
-    seen: &Seen,
-    counts: impl Fn(&BStr) -> bool,
-) -> Vec<(&'static str, Value, Value)> {
+fn units(seen: &Seen, counts: impl Fn(&BStr) -> bool) -> Vec<(&'static str, Value, Value)> {
     let files = seen
         .files
         .iter()

@@ -30,6 +30,7 @@ mod command;
 mod confirmed;
 mod console;
 mod crashes;
+mod ctest;
 mod declared;
 mod earlier;
 mod generators;

@@ -19,10 +19,10 @@ use crate::pipeline::{
     launch, record_run,
 };
 use crate::report::{CiSelection, Event, Report, SelectionJson};
-use crate::run::{Asker, Ended, Gate, RunPlan};
+use crate::run::{Asker, Ended, Gate};
 use crate::runners::emission::LATE;
 use crate::runners::file_of;
-use crate::runners::{Anew, Build, Built, Question};
+use crate::runners::{Anew, Built, Question};
 use crate::select::{Mode, Need, Part, Selection};
 
 /// One suite and what is to be done with it.
@@ -197,23 +197,11 @@ impl Work<'_> {
 
     /// Compiles what the command will test; whether what is on disk is what it will test.
     fn build(&self) -> Result<bool, Error> {
-        let report = self.report;
+        let config = &self.project.config;
+        let command = (self.command, self.cwd.as_path());
         let out = self.workshop.scratch.join("out");
-        let build = match self.project.config.driver.build(self.command, &out)? {
-            Build::NotNeeded => return Ok(false),
-            Build::Done => return Ok(true),
-            Build::By(build) => build,
-            Build::Unknown(why) => {
-                report.detail(why);
-                return Ok(false);
-            }
-        };
-        let plan = RunPlan::plain(build, &self.cwd);
-        let is_built = plan.execute(&telling::output(report))? == Ended::Exit(0);
-        if !is_built {
-            report.warning("the project does not compile by itself: all tests run");
-        }
-        Ok(is_built)
+        let output = telling::output(self.report);
+        deciding::build(config, command, &out, &output, self.report)
     }
 
     /// Where the command will ask what to leave out, if one run of it can compile and test.

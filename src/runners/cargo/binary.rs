@@ -156,7 +156,7 @@ impl Binary<'_> {
         if shared
             .done
             .values()
-            .any(|row| self.leaves(&row.traced.seen))
+            .any(|row| row.traced.seen.changes_below(&[&self.plan.root]).is_some())
         {
             let rest = 0..tests.len();
             shared.waiting = rest.filter(|at| !shared.done.contains_key(at)).collect();
@@ -333,17 +333,6 @@ impl Binary<'_> {
         let is_own =
             |path: &BString| programs.contains(path) || tracer::is_below(path.as_bstr(), out);
         seen.forget(is_own);
-    }
-
-    /// Whether the work tree is another one after a test.
-    fn leaves(&self, seen: &Seen) -> bool {
-        let mut written = seen.written.iter();
-        written.any(|path| {
-            let is_inside = tracer::is_below(path.as_bstr(), &self.plan.root);
-            let native = Path::new(std::ffi::OsStr::from_bytes(path));
-            let was_there = seen.files.contains_key(path);
-            is_inside && (was_there || native.symlink_metadata().is_ok())
-        })
     }
 }
 

@@ -145,7 +145,7 @@ impl Runner for Cargo {
         if let Ok(tools) = tools {
             definitions.insert(work::TOOLS.to_owned(), print(tools));
         }
-        Some(Box::new(OfThisProcess { definitions }))
+        Some(Box::new(OfThisProcess::of(definitions)))
     }
 
     /// Any source can be a new test binary, or have new tests.

@@ -110,13 +110,8 @@ pub(super) fn settle(rows: &mut [Row]) {
         row.traced.seen.keep_prints_of(&written);
     }
     // They ran at the same time.
-    let forwards: Vec<&Seen> = rows.iter().map(|row| &row.traced.seen).collect();
-    let backwards: Vec<&Seen> = forwards.iter().rev().copied().collect();
-    let last = rows.len().saturating_sub(1);
-    let back = tracer::shared(&backwards).into_iter();
-    let back = back.map(|(writer, reader, path)| (last - writer, last - reader, path));
-    let pairs: Vec<_> = tracer::shared(&forwards).into_iter().chain(back).collect();
-    for (writer, reader, path) in pairs {
+    let seen: Vec<&Seen> = rows.iter().map(|row| &row.traced.seen).collect();
+    for (writer, reader, path) in tracer::shared_in_any_order(&seen) {
         let wrote = format!("{} uses {path}, which it left", rows[reader].id);
         let read = format!("it uses {path}, which {} left", rows[writer].id);
         for (at, why) in [(writer, wrote), (reader, read)] {

@@ -14,7 +14,28 @@ use crate::tracer::{of_all, runtime};
 #[derive(Debug)]
 pub(in crate::runners) struct OfThisProcess {
     /// The names and values of what the commands are.
-    pub(in crate::runners) definitions: BTreeMap<String, Fingerprint>,
+    definitions: BTreeMap<String, Fingerprint>,
+    /// All tests that there are, if that is known.
+    tests: Option<Vec<String>>,
+}
+
+impl OfThisProcess {
+    pub(in crate::runners) fn of(
+        definitions: impl IntoIterator<Item = (String, Fingerprint)>,
+    ) -> OfThisProcess {
+        OfThisProcess {
+            definitions: definitions.into_iter().collect(),
+            tests: None,
+        }
+    }
+
+    /// The same where it is known which tests there are.
+    pub(in crate::runners) fn with_tests(self, tests: Vec<String>) -> OfThisProcess {
+        OfThisProcess {
+            tests: Some(tests),
+            ..self
+        }
+    }
 }
 
 impl Prober for OfThisProcess {
@@ -38,5 +59,9 @@ impl Prober for OfThisProcess {
 
     fn environment(&self) -> Result<String> {
         Ok(runtime())
+    }
+
+    fn tests(&self) -> Option<&[String]> {
+        self.tests.as_deref()
     }
 }

@@ -106,9 +106,7 @@ impl Runner for Command {
     fn prober(&self, asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
         let tests = tests(asked.command, asked.cwd, &asked.settings);
         let definitions = tests.iter().map(|test| test.definition(asked.root));
-        Some(Box::new(OfThisProcess {
-            definitions: definitions.collect(),
-        }))
+        Some(Box::new(OfThisProcess::of(definitions)))
     }
 
     /// The supervisor has told everything.

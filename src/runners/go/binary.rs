@@ -117,7 +117,7 @@ impl Binary<'_> {
             self.forget_own(seen);
             seen.keep_prints_of(&written);
             written.extend(seen.written.iter().cloned());
-            disturbed |= self.leaves(seen);
+            disturbed |= seen.changes_below(&[&self.plan.root]).is_some();
             let own = ran.traced.ended.status();
             has_failed |= ran.told.has_failed;
             status = status.max(own);
@@ -299,17 +299,6 @@ impl Binary<'_> {
         let out = &self.plan.out;
         let is_own = |path: &BString| *path == self.real || tracer::is_below(path.as_bstr(), out);
         seen.forget(is_own);
-    }
-
-    /// Whether the work tree is another one after a test: tests after it may find something else.
-    fn leaves(&self, seen: &Seen) -> bool {
-        let mut written = seen.written.iter();
-        written.any(|path| {
-            let is_inside = tracer::is_below(path.as_bstr(), &self.plan.root);
-            let native = Path::new(std::ffi::OsStr::from_bytes(path));
-            let was_there = seen.files.contains_key(path);
-            is_inside && (was_there || native.symlink_metadata().is_ok())
-        })
     }
 
     /// What the binary itself spells of variables.

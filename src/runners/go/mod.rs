@@ -139,7 +139,7 @@ impl Runner for Go {
         if let Ok(settings) = listed::settings(&words.program, asked.cwd) {
             definitions.insert(work::SETTINGS.to_owned(), print(settings.text()));
         }
-        Some(Box::new(OfThisProcess { definitions }))
+        Some(Box::new(OfThisProcess::of(definitions)))
     }
 
     fn may_bring_tests(&self, path: &BStr) -> Option<bool> {

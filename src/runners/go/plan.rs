@@ -2,12 +2,9 @@
 //! run its test binaries.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-
-use crate::disk::write_atomically;
 
 /// How `go test` is to run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -124,12 +121,4 @@ pub(super) struct Source {
     pub types: Vec<String>,
 }
 
-pub(super) fn save(what: &impl Serialize, file: &Path) -> Result<()> {
-    Ok(write_atomically(file, serde_json::to_vec(what)?)?)
-}
-
-pub(super) fn load<T: for<'d> Deserialize<'d>>(file: &Path) -> Result<T> {
-    let bytes = crate::disk::read_named(file)?;
-    serde_json::from_slice(&bytes)
-        .with_context(|| format!("{} was not written by tamis", file.display()))
-}
+pub(super) use crate::runners::supervised::{load, save};

@@ -57,7 +57,7 @@ impl Runner for Gradle {
         }
     }
 
-    fn build(&self, command: &[OsString], out: &Path) -> Result<Build> {
+    fn build(&self, command: &[OsString], _cwd: &Path, out: &Path) -> Result<Build> {
         let script = emit::write_compile_script(out)?;
         let build = command::build_command(command, &script);
         Ok(build.map_or_else(jvm::no_build_command, Build::By))

@@ -42,7 +42,7 @@ impl Runner for Junit {
         ))
     }
 
-    fn build(&self, _command: &[OsString], _out: &Path) -> Result<Build> {
+    fn build(&self, _command: &[OsString], _cwd: &Path, _out: &Path) -> Result<Build> {
         Ok(Build::Done)
     }
 

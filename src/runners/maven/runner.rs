@@ -50,7 +50,7 @@ impl Runner for Maven {
         }
     }
 
-    fn build(&self, command: &[OsString], _out: &Path) -> Result<Build> {
+    fn build(&self, command: &[OsString], _cwd: &Path, _out: &Path) -> Result<Build> {
         if command::compiles_nothing(command) {
             return Ok(Build::Done);
         }

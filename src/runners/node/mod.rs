@@ -11,9 +11,7 @@ mod rows;
 mod told;
 mod work;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -21,7 +19,7 @@ use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use super::command::OfThisProcess;
-use super::emission::left_out_for_sure;
+use super::supervised::Supervised;
 use super::{
     Asked, Detected, Examples, Finished, FoundCommand, Launch, Prober, Runner, Settings, Source,
     TestsOf, Unwatched, on_path, program_name, pytest,
@@ -33,16 +31,12 @@ use crate::run::RunPlan;
 use crate::select::{Part, Selection};
 use crate::tracer;
 
-use plan::NodePlan;
 use project::{PACKAGE, Package};
 
 pub(crate) use work::run_node_tests;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node;
-
-/// The file that tells a process of tamis what to run.
-const PLAN: &str = "node-plan.json";
 
 /// Programs that run in Node, and those that run scripts of a package.
 const PROGRAMS: [&str; 4] = ["node", "npx", "vitest", "jest"];
@@ -122,34 +116,12 @@ impl Runner for Node {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<RunPlan> {
-        let left_out = left_out_for_sure(launch.exclude)?;
-        fs_err::create_dir_all(launch.out)?;
-        let words = launch.command.iter();
-        let plan = NodePlan {
-            traces: launch.traces.to_owned(),
-            root: launch.root.to_owned(),
-            project: launch.project.to_owned(),
-            out: fs_err::canonicalize(launch.out)?,
-            cwd: launch.cwd.to_owned(),
-            command: words.map(|word| word.as_bytes().to_vec()).collect(),
-            left_out,
-            untraced: tracer::why_not(),
-        };
-        let file = launch.out.join(PLAN);
-        plan.save(&file)?;
-        let program = std::env::current_exe()?;
-        let argv = vec![program.into(), "node-test".into(), file.into()];
-        Ok(RunPlan {
-            traces: launch.traces.to_owned(),
-            ..RunPlan::plain(argv, launch.cwd)
-        })
+        Supervised::of(launch)?.by("node-test")
     }
 
     fn prober(&self, asked: &Asked<'_>) -> Option<Box<dyn Prober>> {
         let definition = plan::definition(asked.command, asked.cwd, asked.root);
-        Some(Box::new(OfThisProcess {
-            definitions: BTreeMap::from([definition]),
-        }))
+        Some(Box::new(OfThisProcess::of([definition])))
     }
 
     /// Which test files there are the command itself finds, so it has to be asked.

@@ -1,21 +1,22 @@
 //! Runs the command of the tests under the tracer, with an agent in each of its Node processes,
 //! and writes down what each test file used.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::Result;
 use bstr::BStr;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::plan::{NodePlan, definition};
+use super::plan::{definition, id};
 use super::rows::{self, Rows};
 use super::told::{RAN, Told};
 use crate::disk;
 use crate::matrix::Fingerprint;
-use crate::tracer::{self, Job, Lines, Seen, bytes, value};
+use crate::runners::supervised::Supervised;
+use crate::tracer::{self, Job, Seen, Units, bytes, value};
 
 /// Who writes traces of programs in any language.
 const COLLECTOR: &str = "process";
@@ -42,7 +43,7 @@ const FIRST_TEST: u64 = 1;
 /// # Errors
 /// If it cannot be started, or what it did not be written down.
 pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Result<i32> {
-    let plan = NodePlan::load(file)?;
+    let plan = Supervised::load(file)?;
     let marks = plan.out.join("marks");
     fs_err::create_dir_all(&marks)?;
     fs_err::create_dir_all(plan.out.join(RAN))?;
@@ -91,7 +92,7 @@ pub(crate) fn run_node_tests(file: &Path, tell: &mut dyn FnMut(String)) -> Resul
 }
 
 /// The variables that bring the agent into each process.
-fn environment(plan: &NodePlan) -> Vec<(OsString, OsString)> {
+fn environment(plan: &Supervised) -> Vec<(OsString, OsString)> {
     let agent = plan.out.join(AGENTS[0].0);
     let quoted = agent
         .display()
@@ -116,40 +117,13 @@ fn environment(plan: &NodePlan) -> Vec<(OsString, OsString)> {
     ]
 }
 
-/// The units of a trace, each defined once.
-struct Units {
-    lines: Lines,
-    known: BTreeMap<String, usize>,
-}
-
-impl Units {
-    fn of(&mut self, kind: &str, path: Value, value: Value) -> usize {
-        let key = json!([kind, path, value]).to_string();
-        let next = self.known.len();
-        *self.known.entry(key).or_insert_with(|| {
-            self.lines.unit(kind, path, value);
-            next
-        })
-    }
-
-    fn seen(&mut self, seen: &Seen) -> Vec<usize> {
-        let all = tracer::units(seen, |_| true);
-        all.into_iter()
-            .map(|(kind, path, value)| self.of(kind, path, value))
-            .collect()
-    }
-}
-
 /// Writes one trace, with all tests.
-fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -> Result<()> {
+fn write(plan: &Supervised, told: &Told, rows: &Rows, untraced: Option<&String>) -> Result<()> {
     let Some(tests) = &told.tests else {
         return Ok(());
     };
-    let name = format!("{}-node", std::process::id());
-    let mut units = Units {
-        lines: Lines::begin(&name, COLLECTOR, &plan.cwd),
-        known: BTreeMap::new(),
-    };
+    let trace = format!("{}-node", std::process::id());
+    let mut units = Units::begin(&trace, COLLECTOR, &plan.cwd);
     let words = plan.words();
     let mut common = units.seen(&rows.session);
     let print = |print: Fingerprint| value(Some(print));
@@ -157,7 +131,7 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
     common.push(units.of("runtime", name_of.into(), print(command)));
     let all = tracer::of_all(std::env::vars_os());
     common.push(units.of("env", "*".into(), print(all)));
-    for name in spelled(rows, &plan.command) {
+    for name in spelled(rows, &words) {
         let set = std::env::var_os(name);
         let set = set.map(|set| Fingerprint::of_value(set.as_bytes()));
         common.push(units.of("env", name.into(), value(set)));
@@ -166,13 +140,13 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
     units.lines.add(json!(["+", 0, common, nothing]));
     let none = Seen::default();
     for (scope, (test, (outcome, seconds))) in (FIRST_TEST..).zip(&told.ended) {
-        let id = plan.id(test);
+        let name = id(plan, test);
         let path = bytes(BStr::new(test.as_bytes()));
         let seen = rows.tests.get(test).unwrap_or(&none);
         let numbers = units.seen(seen);
         let lines = &mut units.lines;
-        lines.add(json!(["s", scope, "test", id, null]));
-        lines.add(json!(["b", scope, id, path]));
+        lines.add(json!(["s", scope, "test", name, null]));
+        lines.add(json!(["b", scope, name, path]));
         lines.add(json!(["+", scope, numbers, [0]]));
         let lost = "no process was seen to run it".to_owned();
         let is_lost = !rows.tests.contains_key(test);
@@ -180,24 +154,25 @@ fn write(plan: &NodePlan, told: &Told, rows: &Rows, untraced: Option<&String>) -
         let incomplete = incomplete.or(told.doubt.as_ref());
         let incomplete = incomplete.or(seen.incomplete.as_ref());
         let incomplete = incomplete.or(is_lost.then_some(&lost)).cloned();
-        lines.ends(scope, &id, *outcome, *seconds, &incomplete);
+        lines.ends(scope, &name, *outcome, *seconds, &incomplete);
     }
     let ids = |tests: &mut dyn Iterator<Item = &String>| -> Vec<String> {
-        tests.map(|test| plan.id(test)).collect()
+        tests.map(|test| id(plan, test)).collect()
     };
     let ran = ids(&mut told.ended.keys());
     let rest = ids(&mut tests.iter().filter(|test| !told.ended.contains_key(*test)));
     units.lines.add(json!(["items", ran, rest]));
-    units.lines.save(&plan.traces, &name)
+    units.lines.save(&plan.traces, &trace)
 }
 
 /// The variables of CI services that files spell which tests use.
-fn spelled(rows: &Rows, words: &[Vec<u8>]) -> BTreeSet<&'static str> {
+fn spelled(rows: &Rows, words: &[OsString]) -> BTreeSet<&'static str> {
     let mut all = Seen::default();
     for seen in rows.tests.values().chain([&rows.session]) {
         for path in seen.files.keys() {
             all.files.entry(path.clone()).or_default();
         }
     }
-    tracer::spelled(&all, words)
+    let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+    tracer::spelled(&all, &words)
 }

@@ -1,0 +1,6 @@
+//! CMake projects: `ctest`.
+
+mod harness;
+mod project;
+mod table;
+mod whole;
