@@ -1,10 +1,13 @@
 //! Hashes files piece by piece, and handles files that are too large to read.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Result, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use bstr::ByteSlice;
@@ -112,7 +115,17 @@ fn hashed<T>(
 /// metadata by which git would notice an edit.
 pub(super) fn unread(metadata: &Metadata) -> (ObjectId, Fingerprint) {
     let mut hasher = blake3::Hasher::new_derive_key(UNREAD_DOMAIN);
-    let facts = [
+    for fact in facts(metadata) {
+        hasher.update(&fact.to_le_bytes());
+    }
+    let mut id = [0; 20];
+    id.copy_from_slice(&hasher.finalize().as_bytes()[..20]);
+    (id, Fingerprint::of_hasher(&hasher))
+}
+
+/// All metadata by which git would notice an edit.
+fn facts(metadata: &Metadata) -> [i64; 7] {
+    [
         metadata.len() as i64,
         metadata.mtime(),
         metadata.mtime_nsec(),
@@ -120,14 +133,15 @@ pub(super) fn unread(metadata: &Metadata) -> (ObjectId, Fingerprint) {
         metadata.ctime_nsec(),
         metadata.ino() as i64,
         metadata.mode().into(),
-    ];
-    for fact in facts {
-        hasher.update(&fact.to_le_bytes());
-    }
-    let mut id = [0; 20];
-    id.copy_from_slice(&hasher.finalize().as_bytes()[..20]);
-    (id, Fingerprint::of_hasher(&hasher))
+    ]
 }
+
+/// What files of this process were found to hold, by device and metadata: every matrix that is
+/// compared asks for the same libraries.
+static KNOWN: Mutex<BTreeMap<(u64, [i64; 7]), Fingerprint>> = Mutex::new(BTreeMap::new());
+
+/// For how long after a change a file may change again without another time.
+const RACY: Duration = Duration::from_secs(2);
 
 /// Why a file of this length has no fingerprint.
 pub(crate) fn too_large(bytes: u64) -> String {
@@ -145,12 +159,28 @@ pub(crate) fn too_large(bytes: u64) -> String {
 /// It cannot be read, or is too large.
 pub(crate) fn fingerprint_on_disk(path: &Path) -> anyhow::Result<Fingerprint> {
     let found = fs_err::symlink_metadata(path)?;
+    let key = (found.dev(), facts(&found));
+    let known = || KNOWN.lock().expect("nobody panics with it");
+    if let Some(print) = known().get(&key) {
+        return Ok(*print);
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap_or_default();
+    let changed = Duration::from_secs(found.ctime().max(found.mtime()).try_into().unwrap_or(0));
+    let print = read_fingerprint(path, &found)?;
+    if changed + RACY < now {
+        known().insert(key, print);
+    }
+    Ok(print)
+}
+
+fn read_fingerprint(path: &Path, found: &Metadata) -> anyhow::Result<Fingerprint> {
     if found.is_symlink() {
         let target = fs_err::read_link(path)?;
         let blob = super::blob_id(target.as_os_str().as_bytes());
         return Ok(Fingerprint::of_blob(&blob, Mode::Symlink));
     }
-    let mode = match is_executable(&found) {
+    let mode = match is_executable(found) {
         true => Mode::Executable,
         false => Mode::Regular,
     };

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""What real commits of a CMake project select.
+
+    python3 benches/real/ctest_commits.py --repository PATH --count 15 --work FOLDER --tamis BIN \\
+        [--touching src include tests] -- -DCMAKE_BUILD_TYPE=Release
+
+As `cargo_commits.py`, with `ctest` and words for CMake. Both are measured after the build. The peer is
+`ctest`, which leaves nothing out.
+"""
+
+import re
+
+from visited import options, visit
+
+TEST = re.compile(r"^ *\d+/\d+ Test +#\d+: (.*?) \.* *(?:\*\*\*)? *(Passed|Failed|Skipped|Timeout|Exception|Not Run)")
+
+
+def outcomes(said):
+    """How each test ended, by name."""
+    found = (TEST.match(line) for line in said.splitlines())
+    return {test[1]: test[2] for test in found if test}
+
+
+if __name__ == "__main__":
+    given = options(__doc__)
+    build = "cmake -S . -B build " + " ".join(given.words) + " && cmake --build build --parallel 2"
+    visit(given, ["build/"], ["sh", "-c", build], ["ctest", "--test-dir", "build"], outcomes)
