@@ -2,9 +2,9 @@
 """What real commits of a CMake project select.
 
     python3 benches/real/ctest_commits.py --repository PATH --count 15 --work FOLDER --tamis BIN \\
-        [--touching src include tests] -- -DCMAKE_BUILD_TYPE=Release
+        [--touching src include tests] -- -DCMAKE_BUILD_TYPE=Release -- -E slow
 
-As `cargo_commits.py`, with `ctest` and words for CMake. Both are measured after the build. The peer is
+As `cargo_commits.py`, with `ctest`, words for CMake and words for `ctest`. Both are measured after the build. The peer is
 `ctest`, which leaves nothing out.
 """
 
@@ -23,5 +23,7 @@ def outcomes(said):
 
 if __name__ == "__main__":
     given = options(__doc__)
-    build = "cmake -S . -B build " + " ".join(given.words) + " && cmake --build build --parallel 2"
-    visit(given, ["build/"], ["sh", "-c", build], ["ctest", "--test-dir", "build"], outcomes)
+    words = given.words + ["--"]
+    for_cmake, for_ctest = words[: words.index("--")], words[words.index("--") + 1 : -1]
+    build = "cmake -S . -B build " + " ".join(for_cmake) + " && cmake --build build --parallel 2"
+    visit(given, ["build/"], ["sh", "-c", build], ["ctest", "--test-dir", "build", *for_ctest], outcomes)

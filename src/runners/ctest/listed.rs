@@ -21,6 +21,7 @@ pub(super) struct Listed {
 /// All tests of one name.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
+    count: usize,
     /// The program of each, without those that are not there.
     programs: Vec<String>,
     pub is_disabled: bool,
@@ -93,6 +94,7 @@ impl Listed {
         for test in shown.tests {
             let text = json!([test.command, test.config, texts(&test.properties)]).to_string();
             let one = listed.tests.entry(test.name).or_default();
+            one.count += 1;
             one.programs.extend(test.command.into_iter().next());
             one.is_disabled |= is_set(&test.properties, "DISABLED");
             // In another checkout it is the same.
@@ -118,6 +120,12 @@ impl Listed {
         let tests = self.tests.iter();
         let run = tests.filter(|(_, test)| !test.is_disabled);
         run.map(|(name, _)| name)
+    }
+
+    /// What tests start.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &str> {
+        let tests = self.tests.values();
+        tests.flat_map(|test| test.programs.iter().map(String::as_str))
     }
 
     /// What each test is: names and values.
@@ -174,6 +182,13 @@ impl Listed {
 }
 
 impl Listing {
+    /// Why not all of them are seen, if so.
+    pub(super) fn doubt(&self) -> Option<String> {
+        let is_seen =
+            self.count == 1 || self.count == self.programs.len() && self.program().is_some();
+        (!is_seen).then(|| "several tests with different programs have this name".to_owned())
+    }
+
     /// The program, if there is only one.
     pub(super) fn program(&self) -> Option<&str> {
         let first = self.programs.first()?;

@@ -1,7 +1,7 @@
 //! What each test used: what its processes did, and what `ctest` itself did for all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bstr::{BString, ByteSlice};
 
@@ -58,7 +58,7 @@ impl Rows {
                 }
                 None => {
                     if part.name == MAIN && !part.is_of_others {
-                        forget_lists(&mut part.seen, folders.build);
+                        forget_lists(&mut part.seen, listed, folders.build);
                     }
                     self.session.join(part.seen);
                 }
@@ -110,13 +110,15 @@ impl Rows {
     }
 }
 
-/// Leaves away the files that tell `ctest` which tests there are: what each is counts.
-fn forget_lists(seen: &mut Seen, build: &Path) {
-    let custom: PathBuf = build.join(CUSTOM);
-    seen.forget(|path| {
-        let is_list = path.ends_with(b".cmake") || path.ends_with(b".txt");
-        let is_folder = !path.contains(&b'.');
+/// Leaves away the files that tell `ctest` which tests there are: what each is counts. Of programs
+/// and of other files that a build makes, it asks only whether they are there.
+fn forget_lists(seen: &mut Seen, listed: &Listed, build: &Path) {
+    let custom = build.join(CUSTOM);
+    let is_made = |path: &BString| {
         let path = path.as_bstr();
-        tracer::is_below(path, build) && !tracer::is_below(path, &custom) && (is_list || is_folder)
-    });
+        tracer::is_below(path, build) && !tracer::is_below(path, &custom)
+    };
+    seen.forget(|path| is_made(path) && path.ends_with(b".cmake"));
+    let programs: BTreeSet<&[u8]> = listed.programs().map(str::as_bytes).collect();
+    seen.forget_content(|path| is_made(path) || programs.contains(path.as_slice()));
 }

@@ -241,14 +241,17 @@ impl Work<'_> {
                 .or_else(|| seen.incomplete.clone());
             let lost = || "no process was seen to run it".to_owned();
             let doubt = doubt.or_else(|| own.is_none().then(lost));
+            let doubt = doubt.or_else(|| self.listed.tests.get(test)?.doubt());
             lines.ends(scope, test, *outcome, *seconds, &doubt);
             ran.push(test);
         }
+        // Those that `ctest` did not come to still have to run.
         let rest = self.listed.that_run();
-        let rest: Vec<&String> = rest
-            .filter(|name| !self.verdicts.contains_key(*name))
-            .collect();
-        units.lines.add(json!(["items", ran, rest]));
+        let rest = rest.filter(|name| !self.verdicts.contains_key(*name));
+        let (out, late): (Vec<&String>, Vec<&String>) =
+            rest.partition(|name| self.plan.left_out.contains(*name));
+        ran.extend(late);
+        units.lines.add(json!(["items", ran, out]));
         units.lines.save(&self.plan.traces, &name)
     }
 

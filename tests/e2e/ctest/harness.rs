@@ -20,7 +20,9 @@ pub fn has_cmake() -> bool {
 /// A repository with these files (see `harness::text`).
 pub fn project(text: &str) -> Workshop {
     let folder = folder_of("ctest", &[]).unwrap();
-    Workshop::new(text, "build/\nout/\n", &folder.display().to_string(), "")
+    let shop = Workshop::new(text, "build/\nout/\n", &folder.display().to_string(), "");
+    shop.sh("test ! -e tests/direct.sh || { chmod +x tests/direct.sh && git commit -qam run; }");
+    shop
 }
 
 /// What `ctest` itself finds after a build: how each test ended, and its status.

@@ -48,6 +48,7 @@ add_test(NAME fails COMMAND sh -c "exit 3")
 set_tests_properties(fails PROPERTIES WILL_FAIL TRUE)
 add_test(NAME script
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/script.sh $<TARGET_FILE:tool>)
+add_test(NAME direct COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/direct.sh)
 add_test(NAME reads COMMAND sh -c "grep -q red colours.txt"
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/data)
 add_test(NAME lists COMMAND sh -c "test $(echo *.txt | wc -w) = 4"
@@ -180,6 +181,9 @@ int main(int argc, char **argv) {
 -- tests/script.sh --
 . "$(dirname "$0")/common.sh"
 expect "$("$1" 2)" "sum is 5"
+-- tests/direct.sh --
+#!/bin/sh
+exit 0
 -- tests/common.sh --
 expect() { test "$1" = "$2"; }
 -- tests/start.sh --
@@ -187,7 +191,7 @@ echo ready > state.db
 "#;
 
 /// Every test that runs.
-pub const TESTS: [&str; 22] = [
+pub const TESTS: [&str; 23] = [
     "adds",
     "subs",
     "counts",
@@ -210,4 +214,5 @@ pub const TESTS: [&str; 22] = [
     "queries",
     "stops",
     "below",
+    "direct",
 ];

@@ -240,6 +240,16 @@ const TESTS_THEMSELVES: &[Row] = &[
         "script",
     ),
     (
+        "a script that is a program",
+        Replace("tests/direct.sh", "exit 0", "exit 1"),
+        "direct",
+    ),
+    (
+        "a script that cannot be run",
+        Shell("chmod -x tests/direct.sh"),
+        "direct",
+    ),
+    (
         "what a script reads in",
         Replace("tests/common.sh", "=", "!="),
         "script",

@@ -26,17 +26,17 @@ fn a_project_needs_no_configuration_and_no_build() {
     let first = shop.tamis(&["run"]);
     let text = told(&first);
     assert!(first.status.success(), "{text}");
-    for line in ["Test  #1: adds", "***Not Run (Disabled)", "23 tests ran"] {
+    for line in ["Test  #1: adds", "***Not Run (Disabled)", "24 tests ran"] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let second = told(&shop.tamis(&["run"]));
-    assert!(second.contains("nothing selected of 23 tests"), "{second}");
+    assert!(second.contains("nothing selected of 24 tests"), "{second}");
 
     shop.replace("src/sub.c", "a - b", "b - a");
     let third = shop.tamis(&["run"]);
     let text = told(&third);
     assert_eq!(third.status.code(), Some(8), "{text}");
-    for line in ["22 tests left out", "subs (Failed)", "1 failed"] {
+    for line in ["23 tests left out", "subs (Failed)", "1 failed"] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let why = told(&shop.tamis(&["why", "subs"]));
@@ -121,6 +121,49 @@ fn options_of_ctest_hold() {
     assert!(text.contains("with `--rerun-failed`"), "{text}");
     let text = ctest(&[]);
     assert!(text.contains("1 - good (Failed)"), "{text}");
+}
+
+#[test]
+fn tests_that_were_not_reached_run_next_time() {
+    if !has_cmake() {
+        return;
+    }
+    let shop = project(SMALL);
+    shop.replace(
+        "CMakeLists.txt",
+        "echo said; exit 0",
+        "exit $(cat ../data.txt)",
+    );
+    shop.write("data.txt", "0\n");
+    let command = ["--", "ctest", "--test-dir", "build", "--stop-on-failure"];
+    shop.run_with(&command).are(&["good", "other"]);
+    shop.replace("check.c", "return 0", "return 1");
+    shop.write("data.txt", "1\n");
+    shop.run_with(&command).are(&["good"]);
+    shop.replace("check.c", "return 1", "return 0");
+    let ran = shop.run_with(&command);
+    assert_eq!(ran.outcomes["other"], "failed", "{}", ran.told);
+}
+
+#[test]
+fn a_file_that_a_test_requires_counts() {
+    if !has_cmake() {
+        return;
+    }
+    let shop = project(SMALL);
+    shop.replace(
+        "CMakeLists.txt",
+        "add_test(NAME other",
+        "set_tests_properties(good PROPERTIES REQUIRED_FILES ${CMAKE_BINARY_DIR}/required)\n\
+         add_test(NAME other",
+    );
+    shop.sh("mkdir build && touch build/required");
+    shop.run().are(&["good", "other"]);
+    shop.run().are(&[]);
+    shop.sh("rm build/required");
+    let ran = shop.run();
+    assert!(ran.outcomes.contains_key("good"), "{}", ran.told);
+    assert_eq!(ran.code, 8, "{}", ran.told);
 }
 
 /// Selecting builds: what lies there from before tells nothing of an edit.
@@ -219,4 +262,11 @@ exit 0
     shop.write("sub/three.sh", "exit 0\n");
     shop.write("one.sh", "exit 0\n");
     shop.run().are(&[odd, "same"]);
+    // Which of two programs is meant without a folder, nobody can tell.
+    shop.write(
+        "sub/CMakeLists.txt",
+        "add_test(NAME same COMMAND cmake -E sleep 0)\n",
+    );
+    shop.run().are(&["same"]);
+    shop.run().are(&["same"]);
 }
