@@ -40,7 +40,7 @@ pub(crate) struct CtestBuildArgs {
     project: PathBuf,
     /// The configuration to build
     #[arg(long)]
-    config: Option<OsString>,
+    configuration: Option<OsString>,
     /// How many programs are compiled at a time
     #[arg(long)]
     parallel: Option<usize>,
@@ -62,9 +62,9 @@ pub(crate) fn build(args: &CtestBuildArgs) -> Result<Exit, Error> {
     let CtestBuildArgs {
         folder,
         project,
-        config,
+        configuration,
         parallel,
     } = args;
-    let status = runners::build_with_cmake(folder, project, config.as_deref(), *parallel)?;
+    let status = runners::build_with_cmake(folder, project, configuration.as_deref(), *parallel)?;
     Ok(Exit(status as u8))
 }

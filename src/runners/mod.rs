@@ -56,6 +56,7 @@ pub(crate) use observer::{AtHand, Coverage, Covered, Observation, Observed, Obse
 pub(crate) use orders::{Cause, Ordered, Orders, Place, Ran};
 pub(crate) use probe::Prober;
 pub(crate) use resolve::{driver, found, named, of_interpreter, of_program, of_words, typed_words};
+use resolve::{on_path, program_name};
 pub(crate) use source::{Source, file_of, function_of};
 pub use teller::Started;
 pub(crate) use template::Examples;
@@ -586,17 +587,4 @@ pub fn configured(unit: &Unit, read: Read<'_>) -> Result<Option<Fingerprint>> {
         What::RunnerConfig(_) => Some(pytest::config_fingerprint(unit.path(), read)?),
         _ => None,
     })
-}
-
-/// The program of this name that a command finds.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|program| program.is_file())
-}
-
-/// The name of a command's program, without its folders.
-fn program_name(command: &[OsString]) -> Option<&str> {
-    Path::new(command.first()?).file_name()?.to_str()
 }

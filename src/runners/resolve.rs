@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::wrapped::Wrapped;
 use super::{ALL, Runner, TestsOf, pytest};
@@ -82,6 +82,19 @@ pub(crate) fn typed_words(words: &[String]) -> Vec<String> {
         .filter(|word| !is_added(word))
         .cloned()
         .collect()
+}
+
+/// The program of this name that a command finds.
+pub(super) fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+}
+
+/// The name of a command's program, without its folders.
+pub(super) fn program_name(command: &[OsString]) -> Option<&str> {
+    Path::new(command.first()?).file_name()?.to_str()
 }
 
 #[cfg(test)]

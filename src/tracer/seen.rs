@@ -311,6 +311,12 @@ impl Seen {
         self.keep_prints(written, fingerprint);
     }
 
+    /// Those of these paths that were written.
+    pub(crate) fn written_among(&self, is_meant: impl Fn(&BString) -> bool) -> BTreeSet<BString> {
+        let written = self.written.iter();
+        written.filter(|path| is_meant(path)).cloned().collect()
+    }
+
     /// Leaves away what was used of these paths.
     pub(crate) fn forget(&mut self, is_meant: impl Fn(&BString) -> bool) {
         self.files.retain(|path, _| !is_meant(path));
@@ -338,12 +344,17 @@ pub(crate) fn shared(all: &[&Seen]) -> Vec<(usize, usize, BString)> {
         let used = used.filter_map(|path| Some((path, writers.get(path)?)));
         let listed = seen.listed.keys();
         let listed = listed.filter_map(|path| Some((path, folders.get(path.as_bstr())?)));
-        if let Some((path, writer)) = used.chain(listed).next() {
-            pairs.push((*writer, at, path.clone()));
+        let mut met = BTreeSet::new();
+        for (path, writer) in used.chain(listed) {
+            if met.insert(*writer) {
+                pairs.push((*writer, at, path.clone()));
+            }
         }
         for path in &seen.written {
             writers.insert(path, at);
-            if let Some(end) = path.rfind_byte(b'/') {
+            // What came and went is in no list.
+            let is_gone = seen.created.contains(path) && !seen.is_changed(path);
+            if let Some(end) = path.rfind_byte(b'/').filter(|_| !is_gone) {
                 folders.insert(path[..end].as_bstr(), at);
             }
         }

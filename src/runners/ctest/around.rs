@@ -13,20 +13,22 @@ use super::listed::Listed;
 use crate::disk;
 
 /// Where `ctest` finds tests.
-const TESTS: &str = "CTestTestfile.cmake";
+pub(super) const TESTS: &str = "CTestTestfile.cmake";
 
 /// Where `ctest` keeps its log and how long tests took.
 pub(super) const LOGS: &str = "Testing";
 
-/// What the project sets; `ctest` reads it in the folder that it starts in.
-pub(super) const CUSTOM: &str = "CTestCustom.cmake";
+/// What the project sets; `ctest` reads these in the folder that it starts in.
+pub(super) const CUSTOM: [&str; 2] = ["CTestCustom.cmake", "CTestCustom.ctest"];
 
 /// The same for what CMake has set: a line for each.
 const SETTINGS: &str = "DartConfiguration.tcl";
 
-/// The lines of it that say where the project is built, and how long a test may take.
+/// The line of it that says where the project is built.
 const PLACE: &str = "BuildDirectory:";
-const TIMEOUT: &str = "TimeOut:";
+
+/// Those that say where and when: they decide nothing.
+const NAMES: [&str; 3] = ["Site:", "BuildName:", "NightlyStartTime:"];
 
 /// What begins and ends a text in which nothing means anything.
 const QUOTES: (&str, &str) = ("[========[", "]========]");
@@ -45,16 +47,22 @@ pub(super) struct Around<'a> {
     pub marks: &'a Path,
 }
 
-/// How long a test may take that says nothing about it, as CMake has set it.
-pub(super) fn timeout(folder: &Path) -> String {
+/// What CMake has set for all tests: how long one may take, what resources there are.
+pub(super) fn set_for_all(folder: &Path) -> String {
     let settings = settings(folder).unwrap_or_default();
-    let mut lines = settings.lines();
-    let line = lines.find(|line| line.starts_with(TIMEOUT));
-    line.unwrap_or_default().to_owned()
+    let lines = settings.lines();
+    let lines = lines.filter(|line| !NAMES.iter().any(|name| line.starts_with(name)));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn settings(folder: &Path) -> Option<String> {
     disk::read_to_string(folder.join(SETTINGS)).ok()
+}
+
+fn quoted(text: &str) -> String {
+    let (open, close) = QUOTES;
+    // The first end of a line does not count.
+    format!("{open}\n{text}{close}")
 }
 
 impl Around<'_> {
@@ -69,9 +77,10 @@ impl Around<'_> {
         }
         fs_err::create_dir_all(&around)?;
         disk::write(around.join(TESTS), self.text()?)?;
-        if self.folder.join(CUSTOM).is_file() {
-            symlink(self.folder.join(CUSTOM), around.join(CUSTOM))?;
-        }
+        let custom = CUSTOM.iter().map(|name| self.folder.join(name));
+        let custom = custom.filter(|file| file.is_file());
+        let custom = custom.map(|file| format!("include({})\n", quoted(&file.to_string_lossy())));
+        disk::write(around.join(CUSTOM[0]), custom.collect::<String>())?;
         if let Some(settings) = settings(self.folder) {
             let lines = settings.lines().map(|line| match line.starts_with(PLACE) {
                 true => format!("{PLACE} {}\n", around.display()),
@@ -88,8 +97,6 @@ impl Around<'_> {
     }
 
     fn text(&self) -> Result<String> {
-        let (open, close) = QUOTES;
-        let quoted = |text: &str| format!("{open}{text}{close}");
         let mut text = String::new();
         let program = std::env::current_exe()?;
         let set = |text: &mut String, name: &str, value: &str| {
@@ -98,9 +105,10 @@ impl Around<'_> {
         set(&mut text, "tamis_program", &program.to_string_lossy())?;
         set(&mut text, "tamis_marks", &self.marks.to_string_lossy())?;
         for (number, (name, test)) in self.listed.tests.iter().enumerate() {
-            let how = match self.left_out.contains(name.as_str()) {
-                true => "out".to_owned(),
-                false => number.to_string(),
+            let how = match () {
+                () if self.left_out.contains(name.as_str()) => "out".to_owned(),
+                () if !test.can_be_seen() => String::new(),
+                () => number.to_string(),
             };
             set(&mut text, &format!("tamis_test_{name}"), &how)?;
             // What is written without a folder `ctest` looks for.

@@ -41,7 +41,8 @@ pub(super) fn folders(project: &Path) -> Vec<PathBuf> {
         .into_iter()
         .filter_entry(|entry| {
             let name = entry.file_name().as_encoded_bytes();
-            entry.file_type().is_dir() && !name.starts_with(b".") && name != b"node_modules"
+            let is_hidden = entry.depth() > 0 && name.starts_with(b".");
+            entry.file_type().is_dir() && !is_hidden && name != b"node_modules"
         });
     let folders = walk
         .filter_map(Result::ok)
@@ -98,7 +99,7 @@ pub(super) fn command(
     }
     let mut words: Vec<OsString> = vec!["ctest-build".into(), folder.into(), project.into()];
     if let Some(configuration) = configuration {
-        words.extend(["--config".into(), configuration.into()]);
+        words.extend(["--configuration".into(), configuration.into()]);
     }
     if let Some(number) = at_once {
         words.extend(["--parallel".into(), number.to_string().into()]);

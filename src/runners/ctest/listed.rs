@@ -1,15 +1,20 @@
 //! Which tests there are, as `ctest` itself tells once all is built.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use bstr::ByteSlice;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::words::Words;
+use crate::disk;
 use crate::matrix::Fingerprint;
 
 /// The tests of a folder, by name: several can have the same.
@@ -24,7 +29,10 @@ pub(super) struct Listing {
     count: usize,
     /// The program of each, without those that are not there.
     programs: Vec<String>,
+    /// All of them.
     pub is_disabled: bool,
+    /// Whether a library comes before the program, which would come before a process of tamis.
+    is_preloaded: bool,
     /// What they are, as text: words, folder, variables, what counts as success.
     definition: String,
     /// Tests and fixtures that they have to do with.
@@ -52,6 +60,9 @@ struct Property {
     name: String,
     value: Value,
 }
+
+/// How much of a script is read to find its interpreter.
+const MOST_OF_FIRST_LINE: u64 = 4096;
 
 /// Properties that join tests: one finds what the other leaves.
 const FIXTURES: [&str; 3] = ["FIXTURES_SETUP", "FIXTURES_CLEANUP", "FIXTURES_REQUIRED"];
@@ -96,9 +107,10 @@ impl Listed {
             let one = listed.tests.entry(test.name).or_default();
             one.count += 1;
             one.programs.extend(test.command.into_iter().next());
-            one.is_disabled |= is_set(&test.properties, "DISABLED");
-            // In another checkout it is the same.
-            one.definition += &text.replace(&*root.to_string_lossy(), ".");
+            let is_disabled = is_set(&test.properties, "DISABLED");
+            one.is_disabled = is_disabled && (one.is_disabled || one.count == 1);
+            one.is_preloaded |= text.contains("LD_PRELOAD");
+            one.definition += &without(&text, &root.to_string_lossy());
             for property in &test.properties {
                 let values = property.value.as_array().into_iter().flatten();
                 let values = values.filter_map(Value::as_str);
@@ -182,6 +194,11 @@ impl Listed {
 }
 
 impl Listing {
+    /// Whether a process of tamis can come before the tests.
+    pub(super) fn can_be_seen(&self) -> bool {
+        !self.is_preloaded && self.programs.iter().all(|program| can_start(program))
+    }
+
     /// Why not all of them are seen, if so.
     pub(super) fn doubt(&self) -> Option<String> {
         let is_seen =
@@ -195,6 +212,40 @@ impl Listing {
         let is_only = self.programs.iter().all(|one| one == first);
         is_only.then_some(first)
     }
+}
+
+/// Whether the system can start a program: if not, `ctest` has to find that itself.
+fn can_start(program: &str) -> bool {
+    let Ok((file, about)) = disk::open_to_read(Path::new(program)) else {
+        return false;
+    };
+    let mut head = Vec::new();
+    if file
+        .take(MOST_OF_FIRST_LINE)
+        .read_to_end(&mut head)
+        .is_err()
+    {
+        return false;
+    }
+    let line = head.lines().next().unwrap_or_default();
+    let interpreter = line.strip_prefix(b"#!").map(|line| line.trim_ascii());
+    let interpreter = interpreter.map(|line| line.split_str(" ").next().unwrap_or_default());
+    let has_interpreter =
+        interpreter.is_none_or(|path| Path::new(OsStr::from_bytes(path)).exists());
+    about.mode() & 0o111 != 0 && has_interpreter
+}
+
+/// A text in which the top of the work tree is the same in another checkout.
+fn without(text: &str, root: &str) -> String {
+    let mut parts = text.split(root);
+    let mut known = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // Another folder can begin with the same name. What stands for this one, no text has.
+        let is_whole = part.starts_with(['/', '"', ';', ':', ' ', ',']);
+        known.push_str(if is_whole { "\0" } else { root });
+        known.push_str(part);
+    }
+    known
 }
 
 /// The name of what a test is, among what the environment tells.

@@ -38,6 +38,9 @@ pub(crate) use work::{become_test, run_ctest};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ctest;
 
+/// Where a project says how it can be configured.
+const PRESETS: &str = "CMakePresets.json";
+
 const INSTALL: &str = "install CMake 3.21 or later, or put its folder into PATH";
 
 impl Runner for Ctest {
@@ -74,6 +77,13 @@ impl Runner for Ctest {
             let why = format!("CMake builds in several folders: {}", several.join(", "));
             Error::usage(why).with_hint("name one in tamis.yml: `command: [ctest, --test-dir, …]`")
         })?;
+        if !settings.root.join(&folder).is_dir() && settings.root.join(PRESETS).is_file() {
+            let why =
+                format!("CMake has not configured this project yet, and {PRESETS} has presets");
+            let next = "configure it: `cmake --preset NAME`; if it builds deep below, name the folder \
+                        in tamis.yml: `command: [ctest, --test-dir, …]`";
+            return Err(Error::usage(why).with_hint(next));
+        }
         let words: Vec<OsString> = vec![
             "ctest".into(),
             "--test-dir".into(),
@@ -195,5 +205,5 @@ impl Runner for Ctest {
 
 /// What decides the results of all tests of a folder.
 fn deciding(words: &Words, folder: &Path) -> String {
-    format!("{}\n{}", words.deciding(), around::timeout(folder))
+    format!("{}\n{}", words.deciding(), around::set_for_all(folder))
 }

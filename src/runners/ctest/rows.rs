@@ -1,11 +1,13 @@
 //! What each test used: what its processes did, and what `ctest` itself did for all.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use bstr::{BString, ByteSlice};
 
-use super::around::{CUSTOM, LOGS};
+use super::around::{LOGS, TESTS};
 use super::listed::Listed;
 use crate::tracer::{self, Part, Seen};
 
@@ -24,6 +26,10 @@ pub(super) const MAIN: &str = "main";
 pub(super) const OWN: &str = "own";
 pub(super) const TEST: &str = "test-";
 
+/// What the names of files end with in which programs count what of them runs: each adds to what
+/// is there.
+const COUNTS: &[u8] = b".gcda";
+
 /// Folders of which nothing counts, or only some.
 pub(super) struct Folders<'a> {
     /// That of this run.
@@ -39,15 +45,16 @@ impl Rows {
     pub(super) fn take(&mut self, parts: Vec<Part>, listed: &Listed, folders: &Folders<'_>) {
         let names: Vec<&String> = listed.tests.keys().collect();
         let own_program = std::env::current_exe().unwrap_or_default();
+        let logs = folders.build.join(LOGS);
         for mut part in parts {
-            let logs = folders.build.join(LOGS);
+            let is_ctest = part.name == MAIN && !part.is_of_others;
             part.seen.forget(|path| {
-                let of_run: [&Path; 4] = [folders.out, folders.store, &logs, &own_program];
-                let path = path.as_bstr();
-                let mut tops = of_run.into_iter();
-                // Above the folder of a run there is nothing that a test looks for.
-                tops.any(|top| tracer::is_below(path, top))
+                let of_run = [folders.out, folders.store, &own_program];
+                let mut tops = of_run.into_iter().chain(is_ctest.then_some(logs.as_path()));
+                tops.any(|top| tracer::is_below(path.as_bstr(), top))
             });
+            let counts = part.seen.written_among(|path| path.ends_with(COUNTS));
+            part.seen.forget(|path| counts.contains(path));
             let number = part.name.strip_prefix(TEST);
             let name = number.and_then(|number| names.get(number.parse::<usize>().ok()?));
             match name {
@@ -57,7 +64,7 @@ impl Rows {
                     known.join(part.seen);
                 }
                 None => {
-                    if part.name == MAIN && !part.is_of_others {
+                    if is_ctest {
                         forget_lists(&mut part.seen, listed, folders.build);
                     }
                     self.session.join(part.seen);
@@ -113,12 +120,23 @@ impl Rows {
 /// Leaves away the files that tell `ctest` which tests there are: what each is counts. Of programs
 /// and of other files that a build makes, it asks only whether they are there.
 fn forget_lists(seen: &mut Seen, listed: &Listed, build: &Path) {
-    let custom = build.join(CUSTOM);
-    let is_made = |path: &BString| {
-        let path = path.as_bstr();
-        tracer::is_below(path, build) && !tracer::is_below(path, &custom)
-    };
-    seen.forget(|path| is_made(path) && path.ends_with(b".cmake"));
+    let is_made = |path: &BString| tracer::is_below(path.as_bstr(), build);
+    seen.forget(|path| is_made(path) && is_list(path));
     let programs: BTreeSet<&[u8]> = listed.programs().map(str::as_bytes).collect();
-    seen.forget_content(|path| is_made(path) || programs.contains(path.as_slice()));
+    seen.forget_content(|path| {
+        let is_script = path.ends_with(b".cmake") || path.ends_with(b".ctest");
+        is_made(path) && !is_script || programs.contains(path.as_slice())
+    });
+}
+
+/// Whether a file does nothing but name tests, as CMake and the modules that discover tests of a
+/// program write it.
+fn is_list(path: &BString) -> bool {
+    let name = path.rsplit_str("/").next().unwrap_or_default();
+    let is_discovered = name.ends_with(b"_tests.cmake")
+        || name.ends_with(b".cmake")
+            && (name.contains_str("_include.") || name.contains_str("_include-"));
+    let text = || crate::disk::read(OsStr::from_bytes(path)).unwrap_or_default();
+    let does_more = |text: &[u8]| text.contains_str("ENV{") || text.contains_str("execute_process");
+    (name == TESTS.as_bytes() || is_discovered) && !does_more(&text())
 }

@@ -61,6 +61,33 @@ fn of_text(text: &str) -> Result<Verdicts> {
     }
 }
 
+/// Two files of results as one.
+pub(super) fn joined(first: &str, second: &str) -> String {
+    const END: &str = "</testsuite>";
+    const CASE: &str = "<testcase ";
+    let cases = match (second.find(CASE), second.rfind(END)) {
+        (Some(from), Some(to)) => &second[from..to],
+        _ => "",
+    };
+    let begins = first.rfind(END).unwrap_or(first.len());
+    let (mut all, end) = (first[..begins].to_owned(), &first[begins..]);
+    for name in ["tests", "failures", "disabled", "skipped"] {
+        let number = |text: &str| {
+            let head = &text[..text.find(CASE).unwrap_or(text.len())];
+            let from = head.find(&format!("\t{name}=\""))? + name.len() + 3;
+            let length = head[from..].find('"')?;
+            Some((
+                from..from + length,
+                head[from..from + length].parse::<u64>().ok()?,
+            ))
+        };
+        if let (Some((place, one)), Some((_, other))) = (number(&all), number(second)) {
+            all.replace_range(place, &(one + other).to_string());
+        }
+    }
+    format!("{all}\t{cases}{end}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +113,17 @@ mod tests {
         let expected = expected.map(|(name, told)| (name.to_owned(), told));
         assert_eq!(verdicts, Verdicts::from(expected));
         assert!(of_text("<testsuite><testcase").is_err());
+    }
+
+    #[test]
+    fn results_of_two_passes_are_added() {
+        let one = "<testsuite\n\ttests=\"2\"\n\tfailures=\"1\"\n\t>\n\t<testcase name=\"a\" status=\"run\"/>\n</testsuite>\n";
+        let other = one.replace("\"a\"", "\"b\"");
+        let all = joined(one, &other);
+        assert!(
+            all.contains("tests=\"4\"") && all.contains("failures=\"2\""),
+            "{all}"
+        );
+        assert_eq!(of_text(&all).unwrap().len(), 2);
     }
 }

@@ -49,6 +49,9 @@ const FILTERS_IN_FILES: [&str; 2] = ["--tests-from-file", "--exclude-from-file"]
 /// Other options with a file.
 const FILES: [&str; 3] = ["-O", "--output-log", "--resource-spec-file"];
 
+/// Those of them that are named from the folder in which the command runs.
+const LOGS: [&str; 2] = ["-O", "--output-log"];
+
 const CONFIGURATION: [&str; 2] = ["-C", "--build-config"];
 
 /// Other options with a value.
@@ -196,14 +199,17 @@ impl Words {
         self.those(folder, |name| all.iter().any(|one| name == *one))
     }
 
-    /// All, for a command in any folder.
-    pub(super) fn all(&self, folder: &Path) -> Vec<OsString> {
-        self.those(folder, |_| true)
+    /// All, for a command in any folder; `cwd` is the one in which it was to run.
+    pub(super) fn all(&self, folder: &Path, cwd: &Path) -> Vec<OsString> {
+        let is_log = |name: &OsStr| LOGS.iter().any(|one| name == *one);
+        let mut words = self.those(folder, |name| !is_log(name));
+        words.extend(self.those(cwd, is_log));
+        words
     }
 
     /// What decides the result of a test besides what it is.
     pub(super) fn deciding(&self) -> String {
-        let neutral = [&FILTERS[..], &FILTERS_IN_FILES, &FILES[..2], &NEUTRAL].concat();
+        let neutral = [&FILTERS[..], &FILTERS_IN_FILES, &LOGS, &NEUTRAL].concat();
         let words = self.those(Path::new(""), |name| neutral.iter().all(|one| name != *one));
         let words = words.iter().map(|word| word.to_string_lossy());
         words.collect::<Vec<_>>().join(" ")
@@ -251,8 +257,8 @@ mod tests {
     fn the_folder_goes_and_files_are_named_from_anywhere() {
         let words = read("ctest --test-dir out -R x -j 4 -O log --output-junit=j.xml -V");
         assert_eq!(words.folder(Path::new("/p")), Path::new("/p/out"));
-        let all = words.all(Path::new("/p/out"));
-        assert_eq!(all, ["-R", "x", "-j", "4", "-O", "/p/out/log", "-V"]);
+        let all = words.all(Path::new("/p/out"), Path::new("/p"));
+        assert_eq!(all, ["-R", "x", "-j", "4", "-V", "-O", "/p/log"]);
         assert_eq!(words.filters(Path::new("/p")), ["-R", "x"]);
         assert_eq!(words.at_once(), Some(4));
         assert_eq!(words.results(Path::new("/b")), Some("/b/j.xml".into()));

@@ -1,5 +1,6 @@
 //! CMake projects: `ctest`.
 
+mod found;
 mod harness;
 mod project;
 mod table;
