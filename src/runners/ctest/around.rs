@@ -52,7 +52,9 @@ pub(super) fn set_for_all(folder: &Path) -> String {
     let settings = settings(folder).unwrap_or_default();
     let lines = settings.lines();
     let lines = lines.filter(|line| !NAMES.iter().any(|name| line.starts_with(name)));
-    lines.map(|line| format!("{line}\n")).collect()
+    let tests = disk::read_to_string(folder.join(TESTS)).unwrap_or_default();
+    let set = tests.lines().filter(|line| line.starts_with("set("));
+    lines.chain(set).map(|line| format!("{line}\n")).collect()
 }
 
 fn settings(folder: &Path) -> Option<String> {

@@ -150,7 +150,7 @@ fn a_library_before_the_program_comes_once() {
     }
     let lines = "add_library(pre SHARED pre.c)\nadd_executable(main main.c)\n\
         add_test(NAME t COMMAND main)\n\
-        set_tests_properties(t PROPERTIES ENVIRONMENT \"LD_PRELOAD=$<TARGET_FILE:pre>\"\n\
+        set_tests_properties(t PROPERTIES ENVIRONMENT \"LD_PRELOAD=libpre.so;LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}\"\n\
         PASS_REGULAR_EXPRESSION \"^loaded.main\")";
     let files = "-- pre.c --\n#include <unistd.h>\n\
         __attribute__((constructor)) static void load(void) { if (write(1, \"loaded\\n\", 7)) {} }\n\
