@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Launch;
 use super::emission::left_out_for_sure;
+use crate::check::Check;
 use crate::disk::write_atomically;
 use crate::run::RunPlan;
 use crate::tracer;
@@ -77,6 +78,18 @@ impl Supervised {
     /// Those of [`load`].
     pub(super) fn load(file: &Path) -> Result<Supervised> {
         load(file)
+    }
+}
+
+/// What `doctor` says of a runner whose tests are left out by the files that they use.
+pub(super) fn check(runner: &'static str) -> Check {
+    match tracer::why_not() {
+        None => Check::ok(runner, "tamis sees which files tests use"),
+        Some(why) => Check::warn(
+            runner,
+            format!("{why}: tests run every time"),
+            "let the container or sandbox allow `seccomp`",
+        ),
     }
 }
 

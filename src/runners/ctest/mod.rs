@@ -18,7 +18,7 @@ use anyhow::Result;
 use bstr::BStr;
 
 use super::command::OfThisProcess;
-use super::supervised::Supervised;
+use super::supervised::{self, Supervised};
 use super::{
     Asked, Build, Built, Detected, Examples, Finished, FoundCommand, Launch, Prober, Runner,
     Settings, Source, TestsOf, Unwatched, on_path, pytest,
@@ -28,7 +28,6 @@ use crate::error::Error;
 use crate::observe::Observations;
 use crate::run::RunPlan;
 use crate::select::{Part, Selection};
-use crate::tracer;
 
 use words::Words;
 
@@ -181,14 +180,7 @@ impl Runner for Ctest {
             );
             checks.push(Check::ok(self.name(), found));
         }
-        checks.push(match tracer::why_not() {
-            None => Check::ok(self.name(), "tamis sees which files tests use"),
-            Some(why) => Check::warn(
-                self.name(),
-                format!("{why}: tests run every time"),
-                "let the container or sandbox allow `seccomp`",
-            ),
-        });
+        checks.push(supervised::check(self.name()));
         checks
     }
 

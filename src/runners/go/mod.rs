@@ -26,6 +26,7 @@ use bstr::{BStr, ByteSlice};
 
 use super::command::OfThisProcess;
 use super::emission::left_out_for_sure;
+use super::supervised;
 use super::{
     Asked, Detected, Examples, Finished, FoundCommand, Launch, Prober, Runner, Settings, Source,
     TestsOf, Unwatched, on_path, pytest,
@@ -175,14 +176,7 @@ impl Runner for Go {
                 None => Check::ok(self.name(), found.get("GOVERSION").to_owned()),
             },
         }];
-        checks.push(match tracer::why_not() {
-            None => Check::ok(self.name(), "tamis sees which files tests use"),
-            Some(why) => Check::warn(
-                self.name(),
-                format!("{why}: tests run every time"),
-                "let the container or sandbox allow `seccomp`",
-            ),
-        });
+        checks.push(supervised::check(self.name()));
         checks
     }
 

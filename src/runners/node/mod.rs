@@ -19,7 +19,7 @@ use anyhow::Result;
 use bstr::{BStr, ByteSlice};
 
 use super::command::OfThisProcess;
-use super::supervised::Supervised;
+use super::supervised::{self, Supervised};
 use super::{
     Asked, Detected, Examples, Finished, FoundCommand, Launch, Prober, Runner, Settings, Source,
     TestsOf, Unwatched, on_path, program_name, pytest,
@@ -29,7 +29,6 @@ use crate::error::Error;
 use crate::observe::Observations;
 use crate::run::RunPlan;
 use crate::select::{Part, Selection};
-use crate::tracer;
 
 use project::{PACKAGE, Package};
 
@@ -154,14 +153,7 @@ impl Runner for Node {
             let found = format!("{} is not installed", tool.name);
             checks.push(Check::fail(self.name(), found, "run `npm install`"));
         }
-        checks.push(match tracer::why_not() {
-            None => Check::ok(self.name(), "tamis sees which files tests use"),
-            Some(why) => Check::warn(
-                self.name(),
-                format!("{why}: tests run every time"),
-                "let the container or sandbox allow `seccomp`",
-            ),
-        });
+        checks.push(supervised::check(self.name()));
         checks
     }
 
