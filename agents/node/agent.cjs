@@ -101,10 +101,19 @@ const ofJest = file => {
 
 const named = options => (typeof options === 'string' ? options : options?.filename)
 
+/** Hears of each source of the project that runs in the context of the process, if functions are told apart. */
+let watchFunctions = null
+const runs = (code, name) => {
+  if (watchFunctions === null) return
+  const file = fileOf(name)
+  if (file !== null && !file.includes('/node_modules/')) watchFunctions(name, code)
+}
+
 /** Sees what runs by way of `node:vm`, as vitest and jest run everything. */
 function watchScripts() {
   const { runInThisContext, runInContext, runInNewContext, compileFunction } = vm
   vm.runInThisContext = function (code, options) {
+    runs(code, named(options))
     ran(named(options))
     return Reflect.apply(runInThisContext, this, arguments)
   }
@@ -117,6 +126,8 @@ function watchScripts() {
     return Reflect.apply(runInNewContext, this, arguments)
   }
   vm.compileFunction = function (code, params, options) {
+    // V8 counts in another text.
+    runs(null, named(options))
     ran(named(options), options?.parsingContext)
     return Reflect.apply(compileFunction, this, arguments)
   }
@@ -131,8 +142,9 @@ function watchScripts() {
   }
   vm.Script = new Proxy(vm.Script, {
     construct(target, args, newTarget) {
-      const script = Reflect.construct(target, args, newTarget)
       const name = named(args[1])
+      runs(args[0], name)
+      const script = Reflect.construct(target, args, newTarget)
       if (name) scripts.set(script, name)
       return script
     },
@@ -313,6 +325,9 @@ function begin() {
     if (process.env.TAMIS_NODE_PHASE) mark(process.env.TAMIS_NODE_PHASE)
     // A test file of `node --test` has a process of its own.
     if (process.env.NODE_TEST_CONTEXT && process.argv[1]) tell(['ran', 0, path.resolve(process.argv[1])])
+    if (process.env.TAMIS_NODE_FUNCTIONS === '1' && !process.env.NODE_V8_COVERAGE) {
+      watchFunctions = require('./functions.cjs')({ out, tell, fileOf })
+    }
   }
   // In a thread nobody else can tell who used a file; and in the main process, whether that was to
   // make a module, or because a plug-in or a set-up file wanted to know what it holds.

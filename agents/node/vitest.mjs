@@ -21,6 +21,7 @@ export default class Reporter {
     const { leftOut } = JSON.parse(fs.readFileSync(path.join(out, 'node.json'), 'utf8'))
     if (process.env.TAMIS_NODE_REPORTERS !== 'typed') await this.addReporters()
     this.leaveOut(new Set(leftOut))
+    this.watchFunctions()
     const { coverageProvider } = vitest
     if (coverageProvider?.generateCoverage) {
       const generate = coverageProvider.generateCoverage
@@ -31,6 +32,29 @@ export default class Reporter {
       }
     }
     mark('find')
+  }
+
+  /** The servers that make modules, one for each project. */
+  servers() {
+    const { vitest } = this
+    const projects = vitest.projects ?? []
+    return new Set([vitest, ...projects].map(one => one.vite ?? one.server).filter(Boolean))
+  }
+
+  /** Functions can be told apart where nobody else asks V8 which ones ran. A source that a plug-in of the
+   * project changes counts as a whole: what it makes of a function may stand elsewhere. */
+  watchFunctions() {
+    const { coverage } = this.vitest.config
+    if (coverage?.enabled && coverage.provider !== 'istanbul') return
+    process.env.TAMIS_NODE_FUNCTIONS = '1'
+    this.made = new Set()
+    for (const { config } of this.servers()) {
+      for (const plugin of config?.plugins ?? []) {
+        if (isOfVite(plugin.name)) continue
+        watchHook(plugin, 'load', this.made)
+        watchHook(plugin, 'transform', this.made)
+      }
+    }
   }
 
   /** Takes out test files that are left out, when vitest has found all. */
@@ -108,9 +132,7 @@ export default class Reporter {
    * make it. */
   edges() {
     const found = new Map()
-    const projects = this.vitest.projects ?? []
-    const servers = new Set([this.vitest.vite ?? this.vitest.server, ...projects.map(one => one.vite ?? one.server)])
-    for (const server of servers) {
+    for (const server of this.servers()) {
       const graphs = server?.environments
         ? Object.values(server.environments).map(one => one.moduleGraph)
         : [server?.moduleGraph]
@@ -132,9 +154,34 @@ export default class Reporter {
   }
 
   tell(ended, unhandled = [], edges = []) {
-    const told = { tests: this.tests, ended, unhandled, edges }
+    const told = { tests: this.tests, ended, unhandled, edges, made: [...(this.made ?? [])] }
     fs.writeFileSync(path.join(out, `told-${process.pid}.json`), JSON.stringify(told))
   }
+}
+
+/** Plug-ins that come with vite, which leave each function where it was, or say where it is. Other packages
+ * call theirs `vite:something`, too. */
+const OF_VITE = new Set([
+  'asset', 'asset-import-meta-url', 'build-html', 'client-inject', 'css', 'css-analysis', 'css-post', 'define',
+  'dynamic-import-vars', 'esbuild', 'html-inline-proxy', 'import-analysis', 'import-glob', 'json',
+  'modulepreload-polyfill', 'optimized-deps', 'oxc', 'wasm-fallback', 'wasm-helper', 'worker', 'worker-import-meta-url',
+])
+const isOfVite = (name = '') =>
+  /^(vitest|builtin)(:|$)|^alias$/.test(name) || (name.startsWith('vite:') && OF_VITE.has(name.slice('vite:'.length)))
+
+/** Notes down for which files a hook of a plug-in had a text. */
+function watchHook(plugin, name, made) {
+  const hook = plugin[name]
+  const original = typeof hook === 'function' ? hook : hook?.handler
+  if (typeof original !== 'function') return
+  const watched = async function (...args) {
+    const result = await Reflect.apply(original, this, args)
+    const id = name === 'load' ? args[0] : args[1]
+    if (result !== null && result !== undefined) made.add(String(id).split('?')[0])
+    return result
+  }
+  if (hook === original) plugin[name] = watched
+  else hook.handler = watched
 }
 
 const isOptions = value => typeof value === 'object' && value !== null && !('onInit' in value) && value.constructor === Object

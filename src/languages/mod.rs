@@ -9,6 +9,7 @@ mod closure;
 mod facts;
 mod files;
 mod go;
+mod javascript;
 pub(crate) mod jvm;
 pub(crate) mod python;
 mod reads;
@@ -25,6 +26,7 @@ pub(crate) use go::{
     GoFunction, GoSource, is_part as is_part_of_go_package, is_test_file as is_go_test_file,
     trace as go_trace,
 };
+pub(crate) use javascript::{JsFunction, JsSource, parsed as parsed_js, trace as js_trace};
 pub use python::cache::Cache;
 pub(crate) use python::module::{Analysis, DIGEST_VERSION, ModuleUnits, UnitAt, name_hash};
 pub(crate) use python::names::model::{
@@ -111,8 +113,9 @@ pub(crate) trait Language: Sync {
 
 /// All languages. The order matters: a trace that no other language recognises belongs to
 /// the last one, and what looks like a file to all of them may be a package to the first.
-pub(crate) static LANGUAGES: [&dyn Language; 5] = [
+pub(crate) static LANGUAGES: [&dyn Language; 6] = [
     &go::Go,
+    &javascript::JavaScript,
     &rust::Rust,
     &files::Files,
     &jvm::Jvm,

@@ -113,9 +113,12 @@ impl Lines {
 
     /// The same of a function, by its name.
     pub(crate) fn code(&mut self, file: &Path, line: u32, name: &str) {
-        let file = bytes(file.as_os_str().as_bytes().as_bstr());
-        self.lines
-            .push(json!(["c", self.defined, file, line, name]));
+        self.function(bytes(file.as_os_str().as_bytes().as_bstr()), line, name);
+    }
+
+    fn function(&mut self, file: Value, line: u32, name: &str) {
+        let line = json!(["c", self.defined, file, line, name]);
+        self.lines.push(line);
         self.defined += 1;
     }
 
@@ -210,6 +213,16 @@ impl Units {
         let next = self.known.len();
         *self.known.entry(key).or_insert_with(|| {
             self.lines.unit(kind, path, value);
+            next
+        })
+    }
+
+    /// The number of a function, by its name, as no line is known.
+    pub(crate) fn code(&mut self, file: Value, name: &str) -> usize {
+        let key = json!(["code", file, name]).to_string();
+        let next = self.known.len();
+        *self.known.entry(key).or_insert_with(|| {
+            self.lines.function(file, 1, name);
             next
         })
     }

@@ -5,9 +5,11 @@
 //! what the agent does not know leads to more tests, and not to fewer.
 
 mod emit;
+mod functions;
 mod plan;
 mod project;
 mod rows;
+mod script;
 mod told;
 mod work;
 

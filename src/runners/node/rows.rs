@@ -8,6 +8,7 @@ use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
+use super::functions::{Functions, Ran, join};
 use super::told::{Place, Told};
 use crate::tracer::{self, Part, Seen};
 
@@ -16,6 +17,8 @@ use crate::tracer::{self, Part, Seen};
 pub(super) struct Rows {
     pub session: Seen,
     pub tests: BTreeMap<String, Seen>,
+    /// The functions that ran for a test of sources that do not count as a whole for it.
+    pub functions: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
 }
 
 /// Marks of the main process, in their order: before them it reads configuration.
@@ -46,7 +49,7 @@ const CACHES: [&[u8]; 7] = [
 
 /// Sorts what was seen. `out` and `store` are folders of tamis.
 pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> Rows {
-    let sources = Sources::of(told);
+    let sources = Sources::of(told, &mut Functions::of(told, out));
     let mut rows = Rows::default();
     let mut own: Vec<Own<'_>> = Vec::new();
     let mut while_running = Seen::default();
@@ -96,10 +99,19 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
     }
     rows.take(own, told);
     for (test, files) in sources.by_test {
-        let seen = rows.of(test);
-        for file in files {
-            seen.files.entry(file.as_str().into()).or_default();
+        for (file, ran) in files {
+            match ran {
+                Some(ran) => {
+                    let functions = rows.functions.entry(test.clone()).or_default();
+                    functions.insert(file, ran);
+                }
+                None => {
+                    let files = &mut rows.of(test.clone()).files;
+                    files.entry(file.as_str().into()).or_default();
+                }
+            }
         }
+        rows.of(test);
     }
     rows
 }
@@ -111,7 +123,7 @@ fn mark_met(running: &Seen, own: &mut [Own<'_>], sources: &Sources, told: &Told,
         for path in running.used_of(&one.seen) {
             let text = path.to_string();
             let readers = sources.by_test.iter();
-            let readers = readers.filter(|(_, files)| files.contains(&text));
+            let readers = readers.filter(|(_, files)| files.contains_key(&text));
             let readers: Vec<&String> = readers.map(|(test, _)| test).collect();
             if readers.is_empty() {
                 rows.session
@@ -216,42 +228,44 @@ fn mocks(seen: &Seen) -> Seen {
 
 /// The sources that ran for tests, and not because the main process needed them.
 struct Sources {
-    by_test: BTreeMap<String, BTreeSet<String>>,
+    by_test: BTreeMap<String, BTreeMap<String, Ran>>,
     /// All of them.
     known: BTreeSet<BString>,
 }
 
 impl Sources {
-    fn of(told: &Told) -> Sources {
+    fn of<'t>(told: &'t Told, functions: &mut Functions<'t>) -> Sources {
         let is_main = |place: &Place| {
             let is_first = place.thread == 0 && place.context == 0;
             is_first && told.mains.contains_key(&place.process)
         };
-        let none = BTreeSet::new();
-        let mut by_test: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut by_test: BTreeMap<String, BTreeMap<String, Ran>> = BTreeMap::new();
         for (place, files) in told.places.iter().filter(|(place, _)| !is_main(place)) {
             // Around a context is that of its thread.
             let around = Place {
                 context: 0,
                 ..*place
             };
-            let around = match is_main(&around) {
-                true => &none,
-                false => told.places.get(&around).unwrap_or(&none),
-            };
-            let all: BTreeSet<&String> = files.iter().chain(around).collect();
-            let needs = all
-                .iter()
-                .filter_map(|file| told.needs.get(*file))
-                .flatten();
-            let all: BTreeSet<&String> = all.iter().copied().chain(needs).collect();
+            let is_known = is_main(&around) || *place == around;
+            let files_around = told.places.get(&around).filter(|_| !is_known);
+            let here = files.iter().map(|file| (*place, file));
+            let there = files_around.into_iter().flatten();
+            let there = there.map(|file| (around, file));
+            let all: Vec<(Place, &String)> = here.chain(there).collect();
+            let needs = all.iter().filter_map(|(_, file)| told.needs.get(*file));
+            let needs: BTreeSet<&String> = needs.flatten().collect();
             for test in tests_among(files, told) {
                 let of = by_test.entry(test.clone()).or_default();
-                of.extend(all.iter().map(|file| (*file).clone()));
+                for (place, file) in &all {
+                    let ran = functions.ran(*place, file);
+                    let known = of.entry((*file).clone()).or_insert(Some(BTreeSet::new()));
+                    join(known, ran);
+                }
+                of.extend(needs.iter().map(|file| ((*file).clone(), None)));
             }
         }
         let mut known: BTreeSet<BString> = BTreeSet::new();
-        for file in by_test.values().flatten() {
+        for file in by_test.values().flat_map(BTreeMap::keys) {
             if !may_mean_more(file) {
                 known.insert(file.as_str().into());
             }

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use super::script::Range;
 use crate::matrix::Outcome;
 
 /// Where agents write what ran: a file for each thread, named by process and thread.
@@ -35,9 +36,21 @@ pub(super) struct Told {
     pub used: BTreeSet<String>,
     /// For sources, what was read to make them.
     pub needs: BTreeMap<String, BTreeSet<String>>,
+    /// For each source that ran somewhere, the names of texts of scripts, and which functions of these
+    /// ran, as far as V8 told.
+    pub codes: BTreeMap<(Place, String), Vec<Code>>,
+    /// Sources that count as a whole there, whatever V8 told.
+    pub whole: BTreeSet<(Place, String)>,
+    /// Where somebody else took answers of V8 away.
+    pub lost: BTreeSet<Place>,
+    /// Sources that a plug-in of the project changed.
+    pub made: BTreeSet<String>,
     /// How processes of single test files ended.
     processes: BTreeMap<i32, (Outcome, f64)>,
 }
+
+/// The name of a script's text, and which of its functions ran.
+pub(super) type Code = (String, Vec<Range>);
 
 /// The main process of the program that runs the tests.
 #[derive(Debug)]
@@ -66,6 +79,9 @@ enum Line {
     Thread([TagThread; 1]),
     Ended(TagEnded, i32, i32, f64),
     Threads([TagThreads; 1]),
+    Code(TagCode, u32, String, String, Vec<Range>),
+    Whole(TagWhole, u32, String),
+    Lost(TagLost, u32),
 }
 
 /// The first word of each kind of line.
@@ -86,7 +102,10 @@ tags!(
     TagUses = "uses",
     TagThread = "thread",
     TagThreads = "threads",
-    TagEnded = "ended"
+    TagEnded = "ended",
+    TagCode = "code",
+    TagWhole = "whole",
+    TagLost = "lost"
 );
 
 /// What vitest and jest tell.
@@ -97,6 +116,9 @@ struct Reported {
     /// The test files in which errors came up that no test caught, as far as that is known.
     unhandled: Vec<Option<String>>,
     edges: Vec<(String, Vec<String>)>,
+    /// The sources that plug-ins of the project changed.
+    #[serde(default)]
+    made: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -166,6 +188,17 @@ impl Told {
                 self.used.insert(file);
             }
             Line::Threads(_) => self.in_threads = true,
+            Line::Code(_, context, file, code, ran) => {
+                let place = Place { context, ..place };
+                let codes = self.codes.entry((place, file)).or_default();
+                codes.push((code, ran));
+            }
+            Line::Whole(_, context, file) => {
+                self.whole.insert((Place { context, ..place }, file));
+            }
+            Line::Lost(_, context) => {
+                self.lost.insert(Place { context, ..place });
+            }
             Line::Ended(_, process, status, seconds) => {
                 let outcome = match status {
                     0 => Outcome::Passed,
@@ -232,6 +265,7 @@ impl Told {
             }
         }
         self.add_tests(told.tests);
+        self.made.extend(told.made);
         for (file, needs) in told.edges {
             self.needs.entry(file).or_default().extend(needs);
         }

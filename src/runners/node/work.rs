@@ -1,7 +1,7 @@
 //! Runs the command of the tests under the tracer, with an agent in each of its Node processes,
 //! and writes down what each test file used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,16 +14,18 @@ use super::plan::{definition, id};
 use super::rows::{self, Rows};
 use super::told::{RAN, Told};
 use crate::disk;
+use crate::languages::js_trace::{COLLECTOR, OUTSIDE};
 use crate::matrix::Fingerprint;
 use crate::runners::supervised::Supervised;
 use crate::tracer::{self, Job, Seen, Units, bytes, value};
 
-/// Who writes traces of programs in any language.
-const COLLECTOR: &str = "process";
-
 /// The agents, by the names that they have in the folder of a run.
-const AGENTS: [(&str, &str); 3] = [
+const AGENTS: [(&str, &str); 4] = [
     ("agent.cjs", include_str!("../../../agents/node/agent.cjs")),
+    (
+        "functions.cjs",
+        include_str!("../../../agents/node/functions.cjs"),
+    ),
     ("jest.cjs", include_str!("../../../agents/node/jest.cjs")),
     (
         "vitest.mjs",
@@ -143,7 +145,12 @@ fn write(plan: &Supervised, told: &Told, rows: &Rows, untraced: Option<&String>)
         let name = id(plan, test);
         let path = bytes(BStr::new(test.as_bytes()));
         let seen = rows.tests.get(test).unwrap_or(&none);
-        let numbers = units.seen(seen);
+        let mut numbers = units.seen(seen);
+        for (file, ran) in rows.functions.get(test).into_iter().flatten() {
+            let file = bytes(BStr::new(file.as_bytes()));
+            numbers.push(units.of("reached", file.clone(), OUTSIDE.into()));
+            numbers.extend(ran.iter().map(|name| units.code(file.clone(), name)));
+        }
         let lines = &mut units.lines;
         lines.add(json!(["s", scope, "test", name, null]));
         lines.add(json!(["b", scope, name, path]));
@@ -172,6 +179,9 @@ fn spelled(rows: &Rows, words: &[OsString]) -> BTreeSet<&'static str> {
         for path in seen.files.keys() {
             all.files.entry(path.clone()).or_default();
         }
+    }
+    for path in rows.functions.values().flat_map(BTreeMap::keys) {
+        all.files.entry(path.as_str().into()).or_default();
     }
     let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
     tracer::spelled(&all, &words)
