@@ -106,7 +106,7 @@ let watchFunctions = null
 const runs = (code, name) => {
   if (watchFunctions === null) return
   const file = fileOf(name)
-  if (file !== null && !file.includes('/node_modules/')) watchFunctions(name, code)
+  if (file !== null && !file.includes('/node_modules/')) watchFunctions(name, file, code)
 }
 
 /** Sees what runs by way of `node:vm`, as vitest and jest run everything. */
@@ -325,8 +325,9 @@ function begin() {
     if (process.env.TAMIS_NODE_PHASE) mark(process.env.TAMIS_NODE_PHASE)
     // A test file of `node --test` has a process of its own.
     if (process.env.NODE_TEST_CONTEXT && process.argv[1]) tell(['ran', 0, path.resolve(process.argv[1])])
-    if (process.env.TAMIS_NODE_FUNCTIONS === '1' && !process.env.NODE_V8_COVERAGE) {
-      watchFunctions = require('./functions.cjs')({ out, tell, fileOf })
+    const watches = process.env.TAMIS_NODE_FUNCTIONS
+    if (watches && !process.env.NODE_V8_COVERAGE) {
+      watchFunctions = require('./functions.cjs')({ out, tell, fileOf, isHeard: watches === 'heard' })
     }
   }
   // In a thread nobody else can tell who used a file; and in the main process, whether that was to

@@ -41,20 +41,32 @@ export default class Reporter {
     return new Set([vitest, ...projects].map(one => one.vite ?? one.server).filter(Boolean))
   }
 
-  /** Functions can be told apart where nobody else asks V8 which ones ran. A source that a plug-in of the
-   * project changes counts as a whole: what it makes of a function may stand elsewhere. */
+  /** Has functions told apart. A source that a plug-in of the project changes, or looks at, counts as a whole: what it
+   * makes of a function may stand elsewhere. */
   watchFunctions() {
-    const { coverage } = this.vitest.config
-    if (coverage?.enabled && coverage.provider !== 'istanbul') return
-    process.env.TAMIS_NODE_FUNCTIONS = '1'
+    const { coverage, experimental } = this.vitest.config
+    const servers = [...this.servers()]
+    const injects = servers.some(({ config }) => config?.oxc?.inject)
+    // What was made in an earlier run nobody looks at again.
+    if (experimental?.fsModuleCache || injects) return
     this.made = new Set()
-    for (const { config } of this.servers()) {
-      for (const plugin of config?.plugins ?? []) {
-        if (isOfVite(plugin.name)) continue
-        watchHook(plugin, 'load', this.made)
-        watchHook(plugin, 'transform', this.made)
+    try {
+      for (const server of servers) {
+        const ofEnvironments = Object.values(server.environments ?? {}).flatMap(one => one.plugins ?? [])
+        for (const plugin of new Set([...(server.config?.plugins ?? []), ...ofEnvironments])) {
+          if (isKnown(plugin.name)) continue
+          // It is told of all modules.
+          if (plugin.moduleParsed) return
+          const changes = LOOKS_AT_ONE.test(plugin.name)
+          watchHook(plugin, 'load', this.made, true)
+          watchHook(plugin, 'transform', this.made, changes)
+        }
       }
+    } catch {
+      return
     }
+    const isHeard = coverage?.enabled && coverage.provider !== 'istanbul'
+    process.env.TAMIS_NODE_FUNCTIONS = isHeard ? 'heard' : 'asked'
   }
 
   /** Takes out test files that are left out, when vitest has found all. */
@@ -142,7 +154,7 @@ export default class Reporter {
           const imports = new Set([...(made?.deps ?? []), ...(made?.dynamicDeps ?? [])])
           for (const needed of module.importedModules ?? []) {
             const isImport = imports.has(needed.url) || imports.has(needed.id)
-            if (!isImport && needed.file && module.file) {
+            if (!isImport && module.file && path.isAbsolute(needed.file ?? '')) {
               if (!found.has(module.file)) found.set(module.file, new Set())
               found.get(module.file).add(needed.file)
             }
@@ -159,25 +171,33 @@ export default class Reporter {
   }
 }
 
-/** Plug-ins that come with vite, which leave each function where it was, or say where it is. Other packages
- * call theirs `vite:something`, too. */
-const OF_VITE = new Set([
+/** Plug-ins that come with vite and vitest, which leave each function where it was, or say where it is. Other packages give
+ * theirs names of this kind, too. */
+const OF_VITE = [
   'asset', 'asset-import-meta-url', 'build-html', 'client-inject', 'css', 'css-analysis', 'css-post', 'define',
   'dynamic-import-vars', 'esbuild', 'html-inline-proxy', 'import-analysis', 'import-glob', 'json',
   'modulepreload-polyfill', 'optimized-deps', 'oxc', 'wasm-fallback', 'wasm-helper', 'worker', 'worker-import-meta-url',
-])
-const isOfVite = (name = '') =>
-  /^(vitest|builtin)(:|$)|^alias$/.test(name) || (name.startsWith('vite:') && OF_VITE.has(name.slice('vite:'.length)))
+].map(name => `vite:${name}`)
+const OF_VITEST = [
+  'automock', 'browser:context', 'coverage-transform', 'css-disable', 'css-empty-post', 'environments-module-runner',
+  'meta-env-replacer', 'mocks', 'normalize-optimizer', 'normalize-url', 'project', 'project:name', 'project:server',
+  'resolve-core', 'resolve-root', 'tags',
+].map(name => `vitest:${name}`)
+const KNOWN = new Set(['alias', 'builtin:oxc-runtime', 'builtin:vite-json', 'vitest', ...OF_VITE, ...OF_VITEST])
+const isKnown = name => KNOWN.has(name)
 
-/** Notes down for which files a hook of a plug-in had a text. */
-function watchHook(plugin, name, made) {
+/** Those of frameworks, which make one module of one source, and nothing of others. */
+const LOOKS_AT_ONE = /^(vite:(vue|vue-jsx|react-[a-z-]+|preact-jsx)|solid|vite-plugin-svelte(:[a-z-]+)?)$/
+
+/** Notes down for which files a hook of a plug-in was asked; with `changes`, for which it had a text. */
+function watchHook(plugin, name, made, changes) {
   const hook = plugin[name]
   const original = typeof hook === 'function' ? hook : hook?.handler
   if (typeof original !== 'function') return
   const watched = async function (...args) {
     const result = await Reflect.apply(original, this, args)
     const id = name === 'load' ? args[0] : args[1]
-    if (result !== null && result !== undefined) made.add(String(id).split('?')[0])
+    if (!changes || (result !== null && result !== undefined)) made.add(String(id).split('?')[0])
     return result
   }
   if (hook === original) plugin[name] = watched

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use oxc_ast::ast::FormalParameters;
 use oxc_ast::ast::{
     ArrowFunctionExpression, AssignmentExpression, CallExpression, Class, Decorator,
-    ExportNamedDeclaration, Expression, Function as AstFunction, IdentifierReference,
-    ImportDeclaration, ImportDeclarationSpecifier, ImportMeta, JSXElement, JSXFragment,
-    MethodDefinition, ObjectProperty, Program, PropertyDefinition, PropertyKey, PropertyKind,
-    StaticMemberExpression, TSAsExpression, TSClassImplements, TSExportAssignment,
+    ExportNamedDeclaration, Expression, Function as AstFunction, ImportDeclaration,
+    ImportDeclarationSpecifier, ImportExpression, ImportMeta, JSXAttributeItem, JSXElement,
+    JSXFragment, MethodDefinition, ObjectProperty, Program, PropertyDefinition, PropertyKey,
+    PropertyKind, StaticMemberExpression, TSAsExpression, TSClassImplements, TSExportAssignment,
     TSImportEqualsDeclaration, TSInterfaceDeclaration, TSNonNullExpression, TSSatisfiesExpression,
     TSTypeAliasDeclaration, TSTypeAnnotation, TSTypeParameterDeclaration,
     TSTypeParameterInstantiation, VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
+use oxc_semantic::{Reference, Semantic};
 use oxc_span::{GetSpan, Span};
 use oxc_syntax::scope::ScopeFlags;
 
@@ -38,14 +39,10 @@ pub(super) struct Reading {
     pub classes: Vec<(u32, u32)>,
     /// Where types are, sorted.
     pub types: Vec<Span>,
-    /// What TypeScript imports for other uses than in types. The rest of the imports is never loaded, so
-    /// a new use anywhere can load a module.
-    pub used: BTreeSet<String>,
-    /// Whether there is an element of JSX, for which a module is imported.
-    pub has_jsx: bool,
+    /// What of functions can change what the module loads or is at its top.
+    pub marks: BTreeSet<String>,
     /// Why functions cannot be told apart, if so.
     pub whole: Option<&'static str>,
-    imported: BTreeSet<String>,
     /// The classes and functions around.
     around: Vec<String>,
     /// How many functions it is in.
@@ -64,18 +61,15 @@ const META: [&str; 7] = [
 const MOVED: [&str; 3] = ["mock", "unmock", "hoisted"];
 
 impl Reading {
-    pub(super) fn of(program: &Program<'_>, is_typescript: bool) -> Reading {
+    /// `semantic` is what the names of the program mean.
+    pub(super) fn of(program: &Program<'_>, semantic: &Semantic<'_>) -> Reading {
         let mut reading = Reading::default();
         reading.visit_program(program);
-        reading
-            .functions
-            .sort_by_key(|one| (one.parameters, std::cmp::Reverse(one.end)));
+        let functions = &mut reading.functions;
+        functions.sort_by_key(|one| (one.parameters, std::cmp::Reverse(one.end)));
         reading.types.sort();
-        if is_typescript {
-            let imported = &reading.imported;
-            reading.used.retain(|name| imported.contains(name));
-        } else {
-            reading.used.clear();
+        if program.source_type.is_typescript() {
+            reading.marks.extend(used_imports(semantic));
         }
         reading
     }
@@ -141,6 +135,28 @@ impl Reading {
     }
 }
 
+/// What TypeScript imports for other uses than in types. The rest of the imports is never loaded, so a new use anywhere
+/// can load a module.
+fn used_imports(semantic: &Semantic<'_>) -> BTreeSet<String> {
+    let scoping = semantic.scoping();
+    let imported = scoping.symbol_ids();
+    let imported = imported.filter(|one| scoping.symbol_flags(*one).is_import());
+    let used = imported.filter(|one| {
+        let mut references = scoping.get_resolved_references(*one);
+        references.any(Reference::is_value)
+    });
+    used.map(|one| scoping.symbol_name(one).to_owned())
+        .collect()
+}
+
+/// Whether a name of a property looks like that of a variable, and not like one that is made here.
+fn is_plain(name: &str) -> bool {
+    name.len() <= LONGEST
+        && name
+            .chars()
+            .all(|one| one.is_alphanumeric() || "_$-".contains(one))
+}
+
 /// The longest name that is shown.
 const LONGEST: usize = 60;
 
@@ -148,10 +164,25 @@ fn key(key: &PropertyKey<'_>) -> String {
     match key {
         PropertyKey::PrivateIdentifier(name) => format!("#{}", name.name),
         key => match key.static_name() {
-            Some(name) if name.len() <= LONGEST => name.into_owned(),
+            Some(name) if is_plain(&name) => name.into_owned(),
             _ => "[]".to_owned(),
         },
     }
+}
+
+/// Whether a call of this is one of [`MOVED`].
+fn is_moved(callee: &Expression<'_>) -> bool {
+    let Some(callee) = callee.as_member_expression() else {
+        return false;
+    };
+    let is_named = callee
+        .static_property_name()
+        .is_some_and(|name| MOVED.contains(&name));
+    is_named
+        && matches!(
+            callee.object().get_inner_expression(),
+            Expression::Identifier(_)
+        )
 }
 
 impl<'a> Visit<'a> for Reading {
@@ -247,11 +278,7 @@ impl<'a> Visit<'a> for Reading {
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        if let Expression::StaticMemberExpression(callee) = &it.callee
-            && matches!(callee.object, Expression::Identifier(_))
-            && MOVED.contains(&callee.property.name.as_str())
-            && self.depth > 0
-        {
+        if self.depth > 0 && is_moved(it.callee.get_inner_expression()) {
             self.says("a function says what is mocked, which is moved to the top");
         }
         walk::walk_call_expression(self, it);
@@ -288,21 +315,34 @@ impl<'a> Visit<'a> for Reading {
                 self.types.push(one.span);
                 continue;
             }
-            self.imported.insert(one.name().to_string());
         }
     }
 
-    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
-        self.used.insert(it.name.to_string());
+    fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
+        // Where it cannot be found, all of the module fails for some environments.
+        let name = match it.source.get_inner_expression() {
+            Expression::StringLiteral(name) => name.value.as_str(),
+            _ => "…",
+        };
+        self.marks.insert(format!("import {name}"));
+        walk::walk_import_expression(self, it);
     }
 
     fn visit_jsx_element(&mut self, it: &JSXElement<'a>) {
-        self.has_jsx = true;
+        // Each kind is made by another import.
+        self.marks.insert("jsx element".to_owned());
+        let attributes = &it.opening_element.attributes;
+        if attributes
+            .iter()
+            .any(|one| matches!(one, JSXAttributeItem::SpreadAttribute(_)))
+        {
+            self.marks.insert("jsx spread".to_owned());
+        }
         walk::walk_jsx_element(self, it);
     }
 
     fn visit_jsx_fragment(&mut self, it: &JSXFragment<'a>) {
-        self.has_jsx = true;
+        self.marks.insert("jsx fragment".to_owned());
         walk::walk_jsx_fragment(self, it);
     }
 

@@ -6,6 +6,7 @@ use bstr::ByteSlice;
 use oxc_allocator::Allocator;
 use oxc_parser::config::TokensParserConfig;
 use oxc_parser::{ParseOptions, Parser};
+use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 
 use super::reading::{Function, Reading};
@@ -74,17 +75,26 @@ impl JsSource {
         stacker::maybe_grow(1 << 20, 64 << 20, || {
             let allocator = Allocator::default();
             let parser = Parser::new(&allocator, text, kind)
-                .with_options(ParseOptions::default())
+                .with_options(ParseOptions {
+                    parse_regular_expression: true,
+                    ..ParseOptions::default()
+                })
                 .with_config(TokensParserConfig);
             let parsed = parser.parse();
             if parsed.panicked || !parsed.diagnostics.is_empty() {
                 return whole("its syntax is not understood");
             }
-            let reading = Reading::of(&parsed.program, kind.is_typescript());
+            // Errors of these kinds are found before anything runs, too.
+            let named = SemanticBuilder::new().with_check_syntax_error(true);
+            let named = named.build(&parsed.program);
+            if !named.diagnostics.is_empty() {
+                return whole("its syntax is not understood");
+            }
+            let reading = Reading::of(&parsed.program, &named.semantic);
             if let Some(why) = reading.whole {
                 return whole(why);
             }
-            let digests = text::digests(text, &parsed.tokens, &parsed.program.comments, &reading);
+            let digests = text::digests(text, &parsed.tokens, &reading);
             let functions = reading.functions.into_iter().zip(digests.functions);
             JsSource {
                 functions: functions.map(|(one, digest)| one.with(digest)).collect(),

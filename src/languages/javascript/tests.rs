@@ -160,6 +160,13 @@ fn some_sources_are_one_piece() {
         "function f() { return import.meta }",
         "import a = require('a')",
         "function f( {",
+        "function f() { (vi as any).mock('./a') }",
+        "function f() { const a = 1; const a = 2 }",
+        "function f() { break }",
+        "function f() { x: { break y } }",
+        "class C { m() { return this.#y } }",
+        "function f() { return super.x() }",
+        "function f() { return /(a/ }",
     ] {
         assert!(parse(text).whole.is_some(), "{text}");
     }
@@ -169,6 +176,75 @@ fn some_sources_are_one_piece() {
     ] {
         assert_eq!(parse(text).whole, None, "{text}");
     }
+}
+
+#[test]
+fn a_name_of_a_parameter_is_no_use_of_an_import() {
+    let one = "import { a } from './a'\nexport function f(a: number) { return a }\n";
+    assert_eq!(differs(one, &one.replace("f(a:", "f(b:")), ["*", "f"]);
+}
+
+#[test]
+fn what_a_function_imports_late_is_found_before() {
+    let one = "export const f = () => 1\n";
+    assert_eq!(
+        differs(one, &one.replace("=> 1", "=> import('./b')")),
+        ["*", "f"]
+    );
+}
+
+#[test]
+fn each_kind_of_jsx_has_an_import() {
+    let one = "export const f = () => <p>1</p>\n";
+    for other in ["<>1</>", "<p {...x}>1</p>"] {
+        assert_eq!(
+            differs(one, &one.replace("<p>1</p>", other)),
+            ["*", "f"],
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn tools_look_for_words_in_all_of_the_text() {
+    let one = "test.skip('later', () => { const s = 'x' })\n";
+    for other in ["@vitest-environment happy-dom", "vi.mock(a)"] {
+        let name = ["*", "()"];
+        assert_eq!(
+            differs(one, &one.replace("'x'", &format!("'{other}'"))),
+            name,
+            "{other}"
+        );
+    }
+    assert_eq!(
+        differs(one, &format!("/** @module-tag slow */{one}")),
+        ["*"]
+    );
+}
+
+#[test]
+fn types_can_keep_statements_apart() {
+    for (one, other) in [
+        ("export const v = f as any\n(5)", "export const v = f\n(5)"),
+        (
+            "export const v = f\ninterface A {}\n(5)",
+            "export const v = f\n(5)",
+        ),
+        (
+            "class K { get: any\n foo() {} }",
+            "class K { get\n foo() {} }",
+        ),
+    ] {
+        assert_eq!(differs(one, other), ["*"], "{one}");
+    }
+}
+
+#[test]
+fn keys_that_look_like_other_names_have_none() {
+    let source = parse(
+        "const x = { f: () => 1 }, y = { f: () => 2 }, z = { 'f#2': () => 3, 'a.b': () => 4 }",
+    );
+    assert_eq!(names(&source), ["f", "f#2", "[]", "[]#2"]);
 }
 
 #[test]

@@ -53,7 +53,10 @@ impl Script {
         let mut functions = Vec::with_capacity(shape.functions.len());
         for (number, one) in shape.functions.iter().enumerate() {
             let own = &owners.of_script[number];
-            let runs = match own.first().and_then(|first| owners.begins(*first)) {
+            // What vitest puts around a module is no function of it.
+            let is_around = one.start < begins_at(code);
+            let first = own.first().filter(|_| !is_around);
+            let runs = match first.and_then(|first| owners.begins(*first)) {
                 Some(is) => {
                     let (here, there) = (&one.own_name, &source.functions[is].own_name);
                     if here != there && !here.is_empty() && !there.is_empty() {
@@ -134,9 +137,8 @@ fn places(code: &str, text: &str) -> Option<Places> {
         return None;
     }
     let (lines, source_lines) = (lines(code)?, lines(text)?);
-    let first = lines.first().map_or("", |(_, line)| line);
-    let before = first.find(WRAPPED).map_or(0, |at| at + WRAPPED.len());
-    let before = u32::try_from(first[..before].encode_utf16().count()).ok()?;
+    let before = &code[..begins_at(code) as usize];
+    let before = u32::try_from(before.encode_utf16().count()).ok()?;
     let mut places = Vec::new();
     for token in map
         .get_tokens()
@@ -149,6 +151,13 @@ fn places(code: &str, text: &str) -> Option<Places> {
     }
     places.sort_unstable();
     Some(places)
+}
+
+/// Where the code of a module begins in its script, in bytes.
+fn begins_at(code: &str) -> u32 {
+    let first = code.lines().next().unwrap_or_default();
+    let at = first.find(WRAPPED).map_or(0, |at| at + WRAPPED.len());
+    u32::try_from(at).unwrap_or(0)
 }
 
 /// Where the lines of a text begin, and their texts; `None` if tools count them in different ways.
@@ -242,3 +251,6 @@ fn bytes_of(text: &str) -> Option<Vec<u32>> {
     bytes.push(text.len() as u32);
     Some(bytes)
 }
+
+#[cfg(test)]
+mod tests;
