@@ -183,7 +183,10 @@ const OF_VITEST = [
   'meta-env-replacer', 'mocks', 'normalize-optimizer', 'normalize-url', 'project', 'project:name', 'project:server',
   'resolve-core', 'resolve-root', 'tags',
 ].map(name => `vitest:${name}`)
-const KNOWN = new Set(['alias', 'builtin:oxc-runtime', 'builtin:vite-json', 'vitest', ...OF_VITE, ...OF_VITEST])
+const OF_ROLLDOWN = [
+  'oxc-runtime', 'vite-alias', 'vite-dynamic-import-vars', 'vite-import-glob', 'vite-json', 'vite-resolve', 'vite-wasm-helper',
+].map(name => `builtin:${name}`)
+const KNOWN = new Set(['alias', 'vitest', ...OF_ROLLDOWN, ...OF_VITE, ...OF_VITEST])
 const isKnown = name => KNOWN.has(name)
 
 /** Those of frameworks, which make one module of one source, and nothing of others. */

@@ -2,7 +2,7 @@
 //! what vitest finds.
 
 use crate::harness::Edit::{Replace, Shell};
-use crate::harness::{Edited, Row, one_in};
+use crate::harness::{Edited, Row, Workshop, one_in};
 
 use super::harness::{package, versions, vitest};
 
@@ -16,7 +16,10 @@ import { defineConfig } from 'vitest/config'
 
 const shout = {
   name: 'shout',
-  transform: (code, id) => id.endsWith('loud.ts') ? code.replace('quiet', 'loud') : undefined,
+  transform: {
+    filter: { id: /loud\.ts$/ },
+    handler: (code, id) => id.endsWith('loud.ts') ? code.replace('quiet', 'loud') : undefined,
+  },
 }
 
 export default defineConfig({ plugins: [shout], test: { setupFiles: ['./setup.ts'] } })
@@ -416,4 +419,131 @@ fn edits_of_functions_run_who_ran_them() {
         };
         edited.check(ROWS.iter().step_by(one_in(9)));
     }
+}
+
+/// A package whose test runs one of two functions.
+fn small(files: &str) -> Option<Workshop> {
+    let version = versions().first()?;
+    let common = r#"
+-- package.json --
+{ "name": "small", "type": "module", "devDependencies": { "vitest": "*" } }
+-- src/words.js --
+export const said = () => 1
+export const t = word => word
+export const other = () => t('hello')
+"#;
+    Some(package(&format!("{common}{files}"), version))
+}
+
+#[test]
+fn a_test_that_breaks_what_the_agent_calls_does_no_harm() {
+    let Some(shop) = small(
+        r#"
+-- test/broken.test.js --
+import crypto from 'node:crypto'
+import path from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { said } from '../src/words.js'
+const never = () => { throw new Error('never') }
+test('calls nothing', () => {
+  const spy = vi.spyOn(Reflect, 'apply')
+  String(said)
+  expect(spy).not.toHaveBeenCalled()
+  spy.mockRestore()
+})
+test('breaks', () => {
+  expect(said()).toBe(1)
+  crypto.createHash = never
+  path.join = never
+  path.isAbsolute = never
+})
+"#,
+    ) else {
+        return;
+    };
+    assert_eq!(shop.run().outcomes["test/broken.test.js"], "passed");
+    shop.run().are(&[]);
+    shop.replace("src/words.js", "=> 1", "=> 2");
+    let ran = shop.run();
+    ran.are(&["test/broken.test.js"]);
+    assert_eq!(
+        ran.outcomes["test/broken.test.js"], "failed",
+        "{}",
+        ran.told
+    );
+}
+
+#[test]
+fn a_source_that_a_plug_in_looks_at_counts_as_a_whole() {
+    let Some(shop) = small(
+        r#"
+-- vitest.config.js --
+const words = []
+const look = {
+  name: 'look',
+  enforce: 'pre',
+  transform(code, id) {
+    if (id.endsWith('keys.js')) return { code: `export default ${JSON.stringify(words)}`, map: null }
+    for (const [, word] of code.matchAll(/t\('(\w+)'\)/g)) words.push(word)
+  },
+}
+export default { plugins: [look] }
+-- src/keys.js --
+-- test/keys.test.js --
+import { expect, test } from 'vitest'
+import { said } from '../src/words.js'
+test('keys', async () => {
+  expect(said()).toBe(1)
+  expect((await import('../src/keys.js')).default).toEqual(['hello'])
+})
+"#,
+    ) else {
+        return;
+    };
+    assert_eq!(shop.run().outcomes["test/keys.test.js"], "passed");
+    shop.replace("src/words.js", "hello", "bye");
+    let ran = shop.run();
+    assert_eq!(ran.outcomes["test/keys.test.js"], "failed", "{}", ran.told);
+}
+
+#[test]
+fn where_plug_ins_cannot_be_watched_files_count() {
+    let Some(shop) = small(
+        r#"
+-- vitest.config.js --
+export default { plugins: [Object.freeze({ name: 'frozen', transform() {} })] }
+-- test/said.test.js --
+import { expect, test } from 'vitest'
+import { said } from '../src/words.js'
+test('said', () => expect(said()).toBe(1))
+"#,
+    ) else {
+        return;
+    };
+    assert_eq!(shop.run().outcomes["test/said.test.js"], "passed");
+    shop.run().are(&[]);
+    shop.replace("src/words.js", "hello", "bye");
+    shop.run().are(&["test/said.test.js"]);
+}
+
+#[test]
+fn a_mistake_in_a_function_that_did_not_run_runs_who_loads_it() {
+    let Some(shop) = small(
+        r#"
+-- test/said.test.js --
+import { expect, test } from 'vitest'
+import { said } from '../src/words.js'
+test('said', () => expect(said()).toBe(1))
+"#,
+    ) else {
+        return;
+    };
+    assert_eq!(shop.run().outcomes["test/said.test.js"], "passed");
+    shop.replace(
+        "src/words.js",
+        "=> t('hello')",
+        "=> { const a = 1; const a = 2 }",
+    );
+    let ran = shop.run();
+    assert_eq!(ran.outcomes["test/said.test.js"], "error", "{}", ran.told);
 }
