@@ -336,7 +336,7 @@ function begin() {
     if (process.env.TAMIS_NODE_TOOL === 'vitest' && !process.env.TAMIS_NODE_OWN) tell(['threads'])
     watchFiles(() => true)
   } else if (process.env.TAMIS_NODE_TOOL === 'vitest' && process.env.TAMIS_NODE_MAIN === String(process.pid)) {
-    watchFiles(() => !MAKERS.test(caller()))
+    watchFiles(() => process.env.TAMIS_NODE_PHASE !== 'end' && !MAKERS.test(caller()))
   }
   if (process.env.TAMIS_NODE_TOOL === 'jest') {
     watchContexts()

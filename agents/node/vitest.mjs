@@ -27,6 +27,7 @@ export default class Reporter {
       const generate = coverageProvider.generateCoverage
       coverageProvider.generateCoverage = function () {
         // It reads sources that no test used.
+        process.env.TAMIS_NODE_PHASE = 'end'
         mark('end')
         return Reflect.apply(generate, this, arguments)
       }
