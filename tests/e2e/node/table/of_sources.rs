@@ -31,7 +31,11 @@ const SOURCES: &[Row] = &[
     ),
     (
         "a module that a folder stands for",
-        Replace("src/shapes/index.ts", "export *", "export  *"),
+        Replace(
+            "src/shapes/index.ts",
+            "export *",
+            "export const two = 2; export *",
+        ),
         "test/shapes.test.ts",
     ),
     (
