@@ -49,12 +49,13 @@ impl Script {
         }
         let places = places(code, text)?;
         let owners = Owners::of(&places, &shape, source);
+        let module = begins_at(code);
         let mut found = BTreeSet::new();
         let mut functions = Vec::with_capacity(shape.functions.len());
         for (number, one) in shape.functions.iter().enumerate() {
             let own = &owners.of_script[number];
             // What vitest puts around a module is no function of it.
-            let is_around = one.start < begins_at(code);
+            let is_around = one.start < module;
             let first = own.first().filter(|_| !is_around);
             let runs = match first.and_then(|first| owners.begins(*first)) {
                 Some(is) => {
