@@ -1,7 +1,9 @@
 //! What is made once and lasts counts by the turns in which it was made or changed: these have to
 //! be known, and each turn in which that happens now and did not then.
 
+use crate::harness::*;
 use crate::moments::{Moment, nothing_is_missed};
+use crate::ties::{readers, step};
 
 const TURNS: [Moment; 7] = [
     (
@@ -269,4 +271,63 @@ def test_other(n):
 #[test]
 fn what_lasts_counts_by_the_turns_of_those_who_made_it() {
     nothing_is_missed(&TURNS);
+}
+
+/// For three tests a cell has another value; then it has the recorded one again, which is known as
+/// a test comes that makes nothing.
+const FOR_A_WHILE: &str = r#"
+-- lib.py --
+STATE = {"v": 1}
+def made():
+    return 2
+-- conftest.py --
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def during():
+    return lib.STATE["v"]
+@pytest.fixture(scope="session")
+def after():
+    return lib.STATE["v"]
+-- test_a.py --
+import lib
+def test_set():
+    lib.STATE["v"] = lib.made()
+def test_during(during):
+    pass
+def test_reset():
+    lib.STATE["v"] = 1
+def test_plain():
+    pass
+def test_after(after):
+    pass
+def test_other():
+    lib.STATE["v"] = 5
+-- test_b.py --
+import pytest
+@pytest.mark.parametrize("n", range(20))
+def test_that_reads_nothing(n):
+    pass
+@pytest.mark.parametrize("n", range(20))
+def test_was_set_up_after_it(n, after):
+    assert after == 1
+@pytest.mark.parametrize("n", range(20))
+def test_was_set_up_during_it(n, during):
+    assert during == 2
+"#;
+
+#[test]
+fn what_was_set_up_when_a_value_was_the_recorded_one_again_is_as_it_was() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FOR_A_WHILE);
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("lib.py", "return 2", "return 3")]);
+        let (ran, failed) = readers(&run);
+        let during = ["test_was_set_up_during_it"].into();
+        assert_eq!((&ran, &failed), (&during, &during), "{}", run.stderr);
+        // And so it is when the values of that run are compared.
+        let run = step(&mut project, &[("lib.py", "return 3", "return 4")]);
+        assert_eq!(readers(&run), (during.clone(), during), "{}", run.stderr);
+    });
 }

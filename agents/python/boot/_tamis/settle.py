@@ -63,10 +63,13 @@ class Settling:
         self._now = {}
         self._different = set()
         self._told = set()
-        # Tests that did what they did, and the cells that perhaps had another value at some time:
-        # since which turn.
+        # Tests that did what they did.
         self._same = set()
+        # Cell -> the turns, as bits, in which it perhaps had another value at some time. While that
+        # is so, they are all from some turn on.
         self._doubtful = {}
+        # Those of them that may still have it.
+        self._open = set()
         # The place of each turn of this run in the record: of a new test the next known one's.
         self._places = {}
         # Values were compared up to the turn that has this place.
@@ -149,7 +152,14 @@ class Settling:
     def _doubt(self, cells, place):
         """Since the turn at `place` these perhaps have another value."""
         for cell in cells:
-            self._doubtful[cell] = min(place, self._doubtful.get(cell, place))
+            self._doubtful[cell] = self._doubtful.get(cell, 0) | -1 << place
+            self._open.add(cell)
+
+    def _trust(self, place):
+        """When the turn at `place` begins, all have the recorded value that do not differ."""
+        for cell in self._open.difference(self._different, self._by_code):
+            self._doubtful[cell] &= (1 << place) - 1
+            self._open.remove(cell)
 
     def _give_up(self):
         """Nobody waits any more, so nothing needs to be compared."""
@@ -208,8 +218,8 @@ class Settling:
             return ()
         if past != "named" or self._turns is None:
             return self._doubtful
-        last = self._turns.last_before(part, place)
-        return [cell for cell, since in self._doubtful.items() if since <= last]
+        ran = self._turns.before(part, place)
+        return [cell for cell, turns in self._doubtful.items() if turns & ran]
 
     def _compare(self, item):
         """Compare what was left with the record, up to the turn of `item`."""
@@ -236,6 +246,7 @@ class Settling:
             else:
                 self._different.discard(cell)
         self._doubt(self._different, self._compared)
+        self._trust(at)
         self._compared = at
         self._told = set()
 

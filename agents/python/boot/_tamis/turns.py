@@ -4,49 +4,45 @@ caches filled, modules imported, or an earlier test changed what it gets.
 The units of a part name what that is, and the record tells by name what ran in which turn.
 """
 
-from bisect import bisect_left
-
 from .names import name_hash
 
 
 class Turns:
-    """The places in the order of a record, by what ran there."""
+    """The places in the order of a record, by what ran there: bits of a number."""
 
     def __init__(self, plan, order, made):
         self._plan = plan
         self._order = order
         # Test -> the hashes of the names of what was made in its turn.
         self._made = made
-        # By hash of a name, then by set: places.
+        # By hash of a name, then by set.
         self._by_hash = None
         self._by_set = {}
 
-    def last_before(self, part, place):
-        """The last turn before that at `place` in which something of `part` ran; -1 if none did."""
+    def before(self, part, place):
+        """The turns before that at `place` in which something of `part` ran, as bits."""
         if self._by_hash is None:
-            self._by_hash = self._places_of_hashes()
+            self._by_hash = self._turns_of_hashes()
             self._plan.needing.learn(self._by_hash)
-        last = -1
+        turns = 0
         for number in part["sets"]:
-            places = self._of_set(number)
-            at = bisect_left(places, place)
-            if at:
-                last = max(last, places[at - 1])
-        return last
+            turns |= self._of_set(number)
+        return turns & ((1 << place) - 1)
 
     def _of_set(self, number):
-        places = self._by_set.get(number)
-        if places is None:
-            named = self._plan.needing.of(number).intersection(self._by_hash)
-            places = sorted({place for one in named for place in self._by_hash[one]})
-            self._by_set[number] = places
-        return places
+        turns = self._by_set.get(number)
+        if turns is None:
+            turns = 0
+            for one in self._plan.needing.of(number).intersection(self._by_hash):
+                turns |= self._by_hash[one]
+            self._by_set[number] = turns
+        return turns
 
-    def _places_of_hashes(self):
-        found = {name_hash("test " + test): {place} for test, place in self._order.items()}
+    def _turns_of_hashes(self):
+        found = {name_hash("test " + test): 1 << place for test, place in self._order.items()}
         for test, hashes in self._made.items():
             for one in hashes:
-                found.setdefault(one, set()).add(self._order[test])
+                found[one] = found.get(one, 0) | 1 << self._order[test]
         return found
 
 
