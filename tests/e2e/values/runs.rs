@@ -413,3 +413,76 @@ def test_threads():
         }
     });
 }
+
+/// Values that hold the folder of the project, in a checkout elsewhere.
+#[test]
+fn places_in_the_project_are_the_same_in_each_checkout() {
+    let files = r#"
+-- lib.py --
+import os
+import pathlib
+import sys
+
+
+def folders():
+    return ["data"]
+
+
+BASE = os.path.dirname(os.path.abspath(__file__))
+DATA = [os.path.join(BASE, name) for name in folders()]
+AT = {BASE: 1}
+if sys.version_info >= (3, 12):
+    PATH = pathlib.Path(__file__).parent / "data"
+BESIDE = BASE + "-beside"
+
+
+def beside():
+    return BESIDE
+-- test_lib.py --
+import lib
+
+
+def test_base():
+    assert lib.BASE and lib.AT
+
+
+def test_data():
+    assert lib.DATA[0] == lib.BASE + "/data"
+
+
+def test_path():
+    assert str(getattr(lib, "PATH", lib.DATA[0])) == lib.DATA[0]
+-- test_beside.py --
+import lib
+
+
+def test_beside():
+    assert lib.beside()
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = recorded(python, files);
+        let elsewhere = project.world().join("else where");
+        let elsewhere = elsewhere.to_str().unwrap().to_owned();
+        let from = project.root();
+        let copy = ["-a", from.to_str().unwrap(), &elsewhere];
+        assert_eq!(project.command("cp", &copy, &from).code(), 0);
+        project.cwd = elsewhere.clone();
+        let edit = |from: &str, to: &str| {
+            let file = format!("{elsewhere}/lib.py");
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(text.contains(from), "{text}");
+            std::fs::write(&file, text.replace(from, to)).unwrap();
+        };
+        // The list of names is made otherwise, and is the same. `-beside` is no place in the project.
+        edit("return [\"data\"]", "return list((\"data\",))");
+        let run = project.run();
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        assert_eq!(ran, ["test_beside.py::test_beside"], "{}", run.stderr);
+        edit("list((\"data\",))", "[\"date\"]");
+        let run = project.run();
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        let wanted = ["test_lib.py::test_data", "test_lib.py::test_path"];
+        assert_eq!(ran, wanted, "{}", run.stderr);
+        assert_eq!(run.outcomes["test_lib.py::test_data"], "failed");
+    });
+}

@@ -38,6 +38,9 @@ pub struct Walk {
     pub layouts: &'static Layouts,
     pub names: Names,
     pub places: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The folder of the project, without a slash at the end: a text that begins with it names a
+    /// place in any checkout. Empty if it is not known.
+    project: Vec<u8>,
     pub codes: ByAddress<Digest>,
     /// By the text of its name.
     pub files: ByAddress<Rc<File>>,
@@ -77,7 +80,10 @@ impl Walk {
         names: Names,
         places: Vec<(Vec<u8>, Vec<u8>)>,
     ) -> Walk {
+        let project = places.iter().find(|(_, text)| text == b"*project/");
+        let project = project.and_then(|(prefix, _)| prefix.strip_suffix(b"/"));
         Walk {
+            project: project.unwrap_or_default().to_vec(),
             graph: Graph::default(),
             layouts,
             names,
@@ -146,7 +152,7 @@ impl Walk {
     pub unsafe fn plain(&mut self, object: Ref) -> Option<Digest> {
         let kind = (*object).kind;
         if kind == &raw mut PyUnicode_Type {
-            return Some(text_digest(object));
+            return Some(text_digest(object, &self.project));
         }
         let shape = self.shape(kind);
         match shape.kind {
@@ -319,12 +325,19 @@ unsafe fn is_hash_random() -> bool {
     is_random
 }
 
-unsafe fn text_digest(text: Ref) -> Digest {
+/// `project`: see `Walk`.
+unsafe fn text_digest(text: Ref, project: &[u8]) -> Digest {
     let mut size = 0;
     let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
     if !utf8.is_null() {
-        let mut hasher = const { Hasher::new("str") };
-        hasher.bytes(std::slice::from_raw_parts(utf8.cast(), size as usize));
+        let utf8: &[u8] = std::slice::from_raw_parts(utf8.cast(), size as usize);
+        let (mut hasher, utf8) = match utf8.strip_prefix(project) {
+            Some(rest) if !project.is_empty() && matches!(rest, [] | [b'/', ..]) => {
+                (const { Hasher::new("project") }, rest)
+            }
+            _ => (const { Hasher::new("str") }, utf8),
+        };
+        hasher.bytes(utf8);
         return hasher.finish();
     }
     PyErr_Clear();
@@ -356,7 +369,7 @@ pub unsafe fn scalar(object: Ref, kind: Kind, hasher: &mut Hasher) {
             // Hexadecimal: the decimal form has a limit, and fails beyond.
             let digits = PyNumber_ToBase(object, 16);
             if !digits.is_null() {
-                hasher.digest(text_digest(digits));
+                hasher.digest(text_digest(digits, b""));
                 Py_DecRef(digits);
             }
             PyErr_Clear();
@@ -367,7 +380,7 @@ pub unsafe fn scalar(object: Ref, kind: Kind, hasher: &mut Hasher) {
             hasher.word(word(object, 16) as u64);
             hasher.word(word(object, 24) as u64);
         }
-        Kind::Text => hasher.digest(text_digest(object)),
+        Kind::Text => hasher.digest(text_digest(object, b"")),
         Kind::Bytes => {
             hasher.bytes(b"bytes");
             let start = PyBytes_AsString(object).cast();
