@@ -119,7 +119,12 @@ impl<'a> Ways<'a> {
             return self.from(Origin::Seen);
         }
         let Some(module) = self.by_path.get(&unit.path).copied() else {
-            return self.from(Origin::Lost);
+            return self.from(match (unit.path.ends_with(b".py"), unit.kind()) {
+                (true, _) => Origin::Lost,
+                // Other languages tell no ways.
+                (false, UnitKind::Code) => Origin::Ran,
+                (false, _) => Origin::Seen,
+            });
         };
         let mut way = match unit.kind() {
             UnitKind::Effects => self.import_of(module),

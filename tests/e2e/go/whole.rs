@@ -27,6 +27,7 @@ fn a_module_needs_no_configuration() {
     module.replace("calc/calc.go", "return a - b", "return b - a");
     let why = told(&module.tamis(&["why", "example.com/demo/calc.TestSub"]));
     assert!(why.contains("code calc/calc.go#Sub"), "{why}");
+    assert!(why.contains("(changed), which ran\n"), "{why}");
     let third = module.tamis(&["run", "--", "go", "test", "-v", "./..."]);
     let text = told(&third);
     assert_eq!(third.status.code(), Some(1), "{text}");

@@ -50,6 +50,7 @@ fn a_package_needs_no_configuration() {
     shop.replace("src/lazy.ts", "'late'", "'later'");
     let why = told(&shop.tamis(&["why", "test/lazy.test.ts"]));
     assert!(why.contains("code src/lazy.ts#late changed"), "{why}");
+    assert!(why.contains("(changed), which ran\n"), "{why}");
     let why = told(&shop.tamis(&["why", "test/add.test.ts"]));
     assert!(why.contains("would be left out"), "{why}");
     let select = shop.tamis(&["select", "--out", "../sel"]);

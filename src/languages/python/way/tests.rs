@@ -226,10 +226,16 @@ fn code_that_reaches_any_name() {
 
 #[test]
 fn sources_that_are_not_at_hand() {
-    let lost = [binding("gone.py", "x"), Unit::of(What::Env("HOME".into()))];
+    let lost = [
+        binding("gone.py", "x"),
+        Unit::of(What::Env("HOME".into())),
+        // Of another language, which tells no ways.
+        Unit::at("add.go", What::Code("Add".into())),
+        binding("add.js", "*.js"),
+    ];
     assert_eq!(
         told(&PACKAGE, &["tests/test_a.py#test"], &[], &lost),
-        ["Lost: ", "Seen: "]
+        ["Lost: ", "Seen: ", "Ran: ", "Seen: "]
     );
 }
 
