@@ -141,6 +141,13 @@ export default class Reporter {
     this.tell(ended, unhandled, this.edges())
   }
 
+  /** Folders that vitest empties before it runs tests: what earlier runs left there reaches none. */
+  emptied() {
+    const { coverage, root } = this.vitest.config
+    const isEmptied = coverage?.enabled && coverage.clean !== false && coverage.reportsDirectory
+    return isEmptied ? [path.resolve(root, coverage.reportsDirectory)] : []
+  }
+
   /** For each module what vite knows it to need, and what it does not import: what a plug-in read to
    * make it. */
   edges() {
@@ -167,7 +174,7 @@ export default class Reporter {
   }
 
   tell(ended, unhandled = [], edges = []) {
-    const told = { tests: this.tests, ended, unhandled, edges, made: [...(this.made ?? [])] }
+    const told = { tests: this.tests, ended, unhandled, edges, made: [...(this.made ?? [])], emptied: this.emptied() }
     fs.writeFileSync(path.join(out, `told-${process.pid}.json`), JSON.stringify(told))
   }
 }

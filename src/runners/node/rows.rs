@@ -61,6 +61,9 @@ pub(super) fn sort(told: &Told, parts: Vec<Part>, out: &Path, store: &Path) -> R
         }
         let tests = tests_of(part.process, told);
         let main = told.mains.get(&part.process);
+        if main.is_some() && part.name != OWN && !part.is_of_others {
+            forget_emptied(&mut part.seen, told);
+        }
         match part.name.as_str() {
             OWN if !tests.is_empty() => own.push(Own {
                 tests,
@@ -349,6 +352,17 @@ fn forget_own(seen: &mut Seen, out: &Path, store: &Path) {
     seen.exist.retain(|path, _| !is_own(path.as_bstr()));
     seen.listed.retain(|path, _| !is_own(path.as_bstr()));
     seen.written.retain(|path| !is_own(path.as_bstr()));
+}
+
+/// Leaves away which files there were in folders that the main process empties. What it reads of
+/// one stays.
+fn forget_emptied(seen: &mut Seen, told: &Told) {
+    let is_there = |path: &BStr| {
+        let mut folders = told.emptied.iter();
+        folders.any(|folder| tracer::is_below(path, Path::new(folder)))
+    };
+    seen.exist.retain(|path, _| !is_there(path.as_bstr()));
+    seen.listed.retain(|path, _| !is_there(path.as_bstr()));
 }
 
 /// Tests that use what others wrote run every time, and so do these.

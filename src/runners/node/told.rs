@@ -45,6 +45,8 @@ pub(super) struct Told {
     pub lost: BTreeSet<Place>,
     /// Sources that a plug-in of the project changed.
     pub made: BTreeSet<String>,
+    /// Folders that the main process empties before it runs tests.
+    pub emptied: BTreeSet<String>,
     /// How processes of single test files ended.
     processes: BTreeMap<i32, (Outcome, f64)>,
 }
@@ -119,6 +121,8 @@ struct Reported {
     /// The sources that plug-ins of the project changed.
     #[serde(default)]
     made: Vec<String>,
+    #[serde(default)]
+    emptied: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -266,6 +270,7 @@ impl Told {
         }
         self.add_tests(told.tests);
         self.made.extend(told.made);
+        self.emptied.extend(told.emptied);
         for (file, needs) in told.edges {
             self.needs.entry(file).or_default().extend(needs);
         }

@@ -40,18 +40,18 @@ fn has(program: &str) -> bool {
 /// The version of jest that is tried.
 pub const JEST: &str = "jest@30.5.2";
 
-/// The folder `node_modules` with a tool, installed once for all builds.
+/// The folder `node_modules` with tools, installed once for all builds. Spaces divide their names.
 fn installed(tool: &str) -> PathBuf {
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(tool.replace('@', "-"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(tool.replace(['@', '/', ' '], "-"));
     let modules = folder.join("node_modules");
     if !folder.join("done").is_file() {
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join("package.json"), "{\"private\": true}\n").unwrap();
         let done = Command::new("npm")
             .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
-            .arg(tool)
+            .args(tool.split(' '))
             .current_dir(&folder)
             .output()
             .unwrap();

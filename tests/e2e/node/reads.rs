@@ -1,7 +1,7 @@
 //! Sources that somebody reads, and that are modules of other test files: they count for all
 //! who may know what they hold.
 
-use super::harness::{package, versions};
+use super::harness::{package, package_with, versions};
 use crate::harness::Workshop;
 
 /// One test file has the module; what the other one finds depends on its text.
@@ -219,4 +219,51 @@ test('uses', () => expect(made).toBe(1))
     shop.write("src/number.txt", "2\n");
     let ran = shop.run();
     assert_eq!(ran.outcomes["test/n.test.js"], "failed", "{}", ran.told);
+}
+
+/// vitest lists the folder to empty it, and each run leaves other files there.
+#[test]
+fn what_earlier_runs_left_in_the_folder_of_coverage_reaches_no_test() {
+    let Some(version) = versions().first() else {
+        return;
+    };
+    let files = r#"
+-- package.json --
+{ "name": "covered", "type": "module", "devDependencies": { "vitest": "*" } }
+-- vitest.config.js --
+export default { test: { coverage: { enabled: true, provider: 'v8' } } }
+-- src/a.js --
+export const a = () => 1
+-- src/b.js --
+export const b = () => 1
+-- test/a.test.js --
+import { expect, test } from 'vitest'
+import { a } from '../src/a.js'
+test('a', () => expect(a()).toBeGreaterThan(0))
+-- test/b.test.js --
+import { expect, test } from 'vitest'
+import { b } from '../src/b.js'
+test('b', () => expect(b()).toBeGreaterThan(0))
+"#;
+    let tools = format!("vitest@{version} @vitest/coverage-v8@{version}");
+    let shop = package_with(files, &tools);
+    shop.run();
+    for (file, from, to) in [
+        ("a", "1", "2"),
+        ("b", "1", "2"),
+        ("a", "2", "3"),
+        ("b", "2", "0"),
+    ] {
+        shop.replace(&format!("src/{file}.js"), from, to);
+        let test = format!("test/{file}.test.js");
+        let ran = shop.run();
+        ran.are(&[&test]);
+        assert!(
+            shop.root().join("coverage/index.html").is_file(),
+            "{}",
+            ran.told
+        );
+        let outcome = if to == "0" { "failed" } else { "passed" };
+        assert_eq!(ran.outcomes[&test], outcome, "{}", ran.told);
+    }
 }

@@ -9,9 +9,11 @@ has the recorded value, it does what it did.
 Some of a test's code ran before its turn: a fixture was set up, another test changed a fixture's
 value. What that read must have been the same *then*. As long as all that ran is proven to do what
 it did, each cell had its recorded value at each moment. Of other tests the values are known that
-they left, but not those in the middle of their turns. So such a test must not read any cell that was
-different when any turn began, or that others touched in a turn in which a fixture was set up, a
-cache filled or a module imported. And all of these must have been made in the turns of the record.
+they left, but not those in the middle of their turns. So cells are in doubt that were different when
+a turn began, or that others touched in a turn in which a fixture was set up, a cache filled or a
+module imported, until a comparison shows the recorded value again. Such a test must not read any cell
+that was in doubt in a turn in which something of it ran. And all of these must have been made in the
+turns of the record.
 """
 
 from .apart import Beside, apart
@@ -65,11 +67,11 @@ class Settling:
         self._told = set()
         # Tests that did what they did.
         self._same = set()
-        # Cell -> the turns, as bits, in which it perhaps had another value at some time. While that
-        # is so, they are all from some turn on.
+        # Cell -> the turns, as bits, in which it perhaps had another value at some time. It stays here
+        # without turns, as for some tests all that was ever doubted counts.
         self._doubtful = {}
-        # Those of them that may still have it.
-        self._open = set()
+        # Cells that may still have another value, and since which turn. All later turns count.
+        self._open = {}
         # The place of each turn of this run in the record: of a new test the next known one's.
         self._places = {}
         # Values were compared up to the turn that has this place.
@@ -151,15 +153,21 @@ class Settling:
 
     def _doubt(self, cells, place):
         """Since the turn at `place` these perhaps have another value."""
+        turns = -1 << place
         for cell in cells:
-            self._doubtful[cell] = self._doubtful.get(cell, 0) | -1 << place
-            self._open.add(cell)
+            if place < self._open.get(cell, place + 1):
+                self._doubtful[cell] = self._doubtful.get(cell, 0) | turns
+                self._open[cell] = place
 
     def _trust(self, place):
-        """When the turn at `place` begins, all have the recorded value that do not differ."""
-        for cell in self._open.difference(self._different, self._by_code):
-            self._doubtful[cell] &= (1 << place) - 1
-            self._open.remove(cell)
+        """Values were compared when the turn at `place` begins: a cell that does not differ has
+        the recorded one, if it can be told."""
+        before = (1 << place) - 1
+        trusted = self._open.keys() - self._different - self._by_code
+        # What a test of the record has not left that is gone will differ from its turn on.
+        for cell in [one for one in trusted if self._open[one] < place]:
+            self._doubtful[cell] &= before
+            del self._open[cell]
 
     def _give_up(self):
         """Nobody waits any more, so nothing needs to be compared."""

@@ -15,7 +15,7 @@ class Turns:
         self._order = order
         # Test -> the hashes of the names of what was made in its turn.
         self._made = made
-        # By hash of a name, then by set.
+        # Turns by hash of a name, and by set.
         self._by_hash = None
         self._by_set = {}
 

@@ -331,10 +331,9 @@ unsafe fn text_digest(text: Ref, project: &[u8]) -> Digest {
     let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
     if !utf8.is_null() {
         let utf8: &[u8] = std::slice::from_raw_parts(utf8.cast(), size as usize);
-        let (mut hasher, utf8) = match utf8.strip_prefix(project) {
-            Some(rest) if !project.is_empty() && matches!(rest, [] | [b'/', ..]) => {
-                (const { Hasher::new("project") }, rest)
-            }
+        let rest = utf8.strip_prefix(project);
+        let (mut hasher, utf8) = match rest.filter(|_| !project.is_empty()) {
+            Some(rest @ ([] | [b'/', ..])) => (const { Hasher::new("project") }, rest),
             _ => (const { Hasher::new("str") }, utf8),
         };
         hasher.bytes(utf8);
