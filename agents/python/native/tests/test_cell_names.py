@@ -96,3 +96,25 @@ def test_asking_changes_no_value(run):
         "     if first[label].get(key) != keys[key]] + [len(first) - len(second)])\n",
     )
     assert found == [0]
+
+
+def test_texts_that_name_places_in_the_project(run):
+    """They are the same in another checkout; other texts that begin alike are not."""
+    out = run(
+        "from cell_steps import *\n"
+        "def value(text, folder):\n"
+        "    made = module('a = %r; b = {%r: [%r]}' % (text, text, text), 'm', 'm.py')\n"
+        "    cells = native.cells((('m', made),), ((folder + '/', '*project/'),))['m']\n"
+        "    return cells['a'], cells['b']\n"
+        "one, two = '/home/one', '/srv/two'\n"
+        "for rest in ('', '/', '/x/\\u00e9', '-x', '\\udc80'):\n"
+        "    there, here = value(one + rest, one), value(two + rest, two)\n"
+        "    out([a == b for a, b in zip(there, here)])\n"
+        "    out(value(one + rest, two) == value(two + rest, one))\n"
+        "out(value(one, one) == value('', one))\n"
+        "out(value('/x', one) == value(one + '/x', one))\n"
+        "out(value(one, one) == value(one, two))\n"
+    )
+    assert out[:6] == [[True, True], False] * 3
+    assert out[6:10] == [[False, False], False] * 2
+    assert out[10:] == [False, False, False]
