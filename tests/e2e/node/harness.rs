@@ -41,17 +41,17 @@ fn has(program: &str) -> bool {
 pub const JEST: &str = "jest@30.5.2";
 
 /// The folder `node_modules` with tools, installed once for all builds. Spaces divide their names.
-fn installed(tool: &str) -> PathBuf {
+fn installed(tools: &str) -> PathBuf {
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(tool.replace(['@', '/', ' '], "-"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(tools.replace(['@', '/', ' '], "-"));
     let modules = folder.join("node_modules");
     if !folder.join("done").is_file() {
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join("package.json"), "{\"private\": true}\n").unwrap();
         let done = Command::new("npm")
             .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
-            .args(tool.split(' '))
+            .args(tools.split(' '))
             .current_dir(&folder)
             .output()
             .unwrap();
@@ -66,10 +66,10 @@ pub fn package(text: &str, version: &str) -> Workshop {
     package_with(text, &format!("vitest@{version}"))
 }
 
-/// The same with another tool.
-pub fn package_with(text: &str, tool: &str) -> Workshop {
+/// The same with other tools.
+pub fn package_with(text: &str, tools: &str) -> Workshop {
     let shop = plain_package(text);
-    let from = installed(tool).display().to_string();
+    let from = installed(tools).display().to_string();
     // Links to the same files: to copy them takes longest.
     shop.sh(&format!(
         "cp -al '{from}' node_modules 2>/dev/null || cp -a '{from}' node_modules"

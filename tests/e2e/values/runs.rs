@@ -55,7 +55,7 @@ fn recorded(python: &Python, files: &str) -> Project {
 /// Commits `changes`, runs with `arguments`, and checks that exactly these tests ran.
 fn step(project: &mut Project, arguments: &[&str], changes: &[Change], ran: &[&str]) -> Run {
     let run = any_step(project, arguments, changes);
-    let got: BTreeSet<&str> = run.outcomes.keys().map(String::as_str).collect();
+    let got = those_that_ran(&run);
     let wanted: BTreeSet<&str> = ran.iter().copied().collect();
     assert_eq!(
         got, wanted,
@@ -63,6 +63,10 @@ fn step(project: &mut Project, arguments: &[&str], changes: &[Change], ran: &[&s
         run.selection.selected, run.stderr
     );
     run
+}
+
+fn those_that_ran(run: &Run) -> BTreeSet<&str> {
+    run.outcomes.keys().map(String::as_str).collect()
 }
 
 /// Commits and runs, and checks that nothing is missed: what runs ends as in a run of
@@ -476,13 +480,12 @@ def test_beside():
         // The list of names is made otherwise, and is the same. `-beside` is no place in the project.
         edit("return [\"data\"]", "return list((\"data\",))");
         let run = project.run();
-        let ran: Vec<&String> = run.outcomes.keys().collect();
-        assert_eq!(ran, ["test_beside.py::test_beside"], "{}", run.stderr);
+        let wanted = ["test_beside.py::test_beside"].into();
+        assert_eq!(those_that_ran(&run), wanted, "{}", run.stderr);
         edit("list((\"data\",))", "[\"date\"]");
         let run = project.run();
-        let ran: Vec<&String> = run.outcomes.keys().collect();
-        let wanted = ["test_lib.py::test_data", "test_lib.py::test_path"];
-        assert_eq!(ran, wanted, "{}", run.stderr);
+        let wanted = ["test_lib.py::test_data", "test_lib.py::test_path"].into();
+        assert_eq!(those_that_ran(&run), wanted, "{}", run.stderr);
         assert_eq!(run.outcomes["test_lib.py::test_data"], "failed");
     });
 }

@@ -164,7 +164,7 @@ class Settling:
         the recorded one, if it can be told."""
         before = (1 << place) - 1
         trusted = self._open.keys() - self._different - self._by_code
-        # What a test of the record has not left that is gone will differ from its turn on.
+        # A doubt that begins later, with the turn of a test that is gone, stays.
         for cell in [one for one in trusted if self._open[one] < place]:
             self._doubtful[cell] &= before
             del self._open[cell]

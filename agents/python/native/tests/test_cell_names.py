@@ -1,4 +1,4 @@
-"""What objects are called in a taking of a few cells."""
+"""What objects are called in a taking of a few cells, and what stands for names of places."""
 
 import sys
 
