@@ -265,7 +265,9 @@ pub mod type_object {
     const VAR_SIZE: isize = 16;
     const BASICSIZE: isize = 32;
     const VECTORCALL_OFFSET: isize = 56;
+    const HASH: isize = 120;
     const FLAGS: isize = 168;
+    const RICHCOMPARE: isize = 200;
     const WEAKLISTOFFSET: isize = 208;
     const BASE: isize = 256;
     const DICT: isize = 264;
@@ -298,6 +300,12 @@ pub mod type_object {
     }
     pub unsafe fn weaklistoffset(kind: Ref) -> isize {
         word(kind, WEAKLISTOFFSET) as isize
+    }
+    /// Whether instances are equal to themselves only, by their place in memory.
+    pub unsafe fn has_plain_equality(kind: Ref) -> bool {
+        let plain = &raw mut super::PyBaseObject_Type;
+        let is_plain = |slot| word(kind, slot) == word(plain, slot);
+        is_plain(HASH) && is_plain(RICHCOMPARE)
     }
     /// Whether code runs before such an object goes.
     pub unsafe fn has_finalizer(kind: Ref) -> bool {

@@ -77,6 +77,17 @@ impl Base {
     }
 }
 
+/// Whether nobody can ask a cache for what it has for `key`: an argument is equal to itself only, and
+/// is reached neither by what was there nor by what is watched.
+pub unsafe fn is_single(key: Ref) -> bool {
+    if (*key).kind != &raw mut PyTuple_Type {
+        return false;
+    }
+    let items = (0..PyTuple_Size(key)).map(|at| unsafe { PyTuple_GetItem(key, at) });
+    let mut plain = items.filter(|one| unsafe { type_object::has_plain_equality((**one).kind) });
+    plain.any(|one| unsafe { is_new(one) })
+}
+
 /// For each node, the name that its object has in the base; zeros if there is none.
 pub unsafe fn names(walk: &Walk) -> Vec<Digest> {
     let Some(base) = BASE.get() else {
@@ -189,8 +200,9 @@ unsafe fn is_unwatched(object: Ref, walk: &mut Walk, is_later: bool) -> bool {
         | Kind::DefaultDict
         | Kind::Set
         | Kind::Deque
-        | Kind::ByteArray
-        | Kind::Class => is_unseen(),
+        | Kind::ByteArray => is_unseen(),
+        // Who watches a class tells of that, and not of who has it for content.
+        Kind::Class => is_later || is_unseen(),
         // What is registered with an abstract class is taken with its subclasses.
         Kind::Registry => false,
         Kind::Members(_) | Kind::Answer(_) => !UNCHANGING.contains(&type_name(shape.base)),

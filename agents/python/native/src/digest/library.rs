@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 
+use super::base;
 use super::classes::{entries, is_text, type_name};
 use super::functions;
 use super::graph::{Label, Why};
@@ -211,6 +212,9 @@ pub unsafe fn cache(wrapper: Ref, content: &mut Content) {
             return content.fail(Why::Said("cache"));
         };
         entries = ordered;
+    }
+    if content.walk.is_later {
+        entries.retain(|(key, _)| unsafe { !base::is_single(*key) });
     }
     content.hasher.word(entries.len() as u64);
     for (key, value) in entries {

@@ -65,6 +65,7 @@ pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming, late: Ref) -> Ref {
     let modules = roots.iter().filter_map(roots::Root::module).collect();
     let mut walk = Walk::new(layouts, Names::new(layouts, modules, late), places);
     walk.by_address = naming == Naming::Address;
+    walk.is_later = naming == Naming::Known;
     let mut taking = Taking::new(walk);
     for root in roots {
         taking.take(root);

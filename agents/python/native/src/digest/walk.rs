@@ -49,6 +49,8 @@ pub struct Walk {
     pub marks: std::collections::HashMap<u32, Vec<usize>>,
     /// See `Naming::Address`: also what belongs to the process is an object like others.
     pub by_address: bool,
+    /// Whether this taking uses the names of an earlier one.
+    pub is_later: bool,
     /// Objects that count by where they are.
     pub placed: Vec<Ref>,
     /// Whether texts hash alike in every process.
@@ -93,6 +95,7 @@ impl Walk {
             homes: Homes::default(),
             marks: Default::default(),
             by_address: false,
+            is_later: false,
             placed: Vec::new(),
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
