@@ -60,6 +60,9 @@ def install(agent):
         if agent.left is not None:
             agent.left.value_changed(scope)
 
+    def used():
+        return agent.left.used if agent.left is not None else set()
+
     def in_scope(function, scope):
         def miss(*arguments, **keywords):
             __tracebackhide__ = True
@@ -97,6 +100,7 @@ def install(agent):
             scope = self._tamis_scope
             if scope.number not in agent.top.edges:
                 need(scope)
+            used().add(scope)
             return self._tamis_cached(*arguments, **keywords)
 
         def __get__(self, instance, owner=None):

@@ -78,10 +78,16 @@ class Left:
         self._shared = set()
         self._changed = set()
         self.made = {}
+        # The scope of the test that ended last.
+        self.scope = None
+        # The scopes of caches that code of this turn asked.
+        self.used = set()
         # Scopes whose names their units tell.
         self._named = set()
         # Cell -> id and scope of the test that changed it last.
         self._pending = {}
+        # By cell: the last that left it.
+        self._leavers = {}
         # The first test, and the last that left something if values are still to be taken.
         self._first = None
         self._last = None
@@ -111,7 +117,7 @@ class Left:
         if scope not in self._named:
             self._named.add(scope)
             # So a plan tells who needs it.
-            self.agent.note("reached", "", "?" + self._name_of(scope), scope)
+            self.agent.note("reached", "", "?" + self.name_of(scope), scope)
 
     def holders(self):
         """What of the agent's refers to modules."""
@@ -137,6 +143,7 @@ class Left:
         """Take in what changed since the last turn ended."""
         changed = self.agent.state.changes()
         made = self._hashes_of_turn()
+        self.scope = scope
         # Else nobody knows.
         if self._cells is None:
             return
@@ -161,8 +168,11 @@ class Left:
                 self._tell(by, {cell: None})
         if test == self._end:
             self.finish()
-        elif not (changed or made) or test in self.gaps:
-            self.flush()
+        else:
+            is_known = (changed or made) and self._look(by)
+            if not is_known or test in self.gaps:
+                self.flush()
+        self.used.clear()
 
     def _hashes_of_turn(self):
         """What was made in this turn, whenever that is; with a `+` what was changed. Empty if there
@@ -171,13 +181,28 @@ class Left:
         if not self.agent.session.is_whole:
             # In a part, fixtures end with the last test that runs, whichever that is.
             shared = [one for one in shared if one.extra != TEAR_DOWN]
-        names = {(self._name_of(one), "") for one in shared}
-        names.update((self._name_of(one), "+") for one in self._changed)
+        names = {(self.name_of(one), "") for one in shared}
+        names.update((self.name_of(one), "+") for one in self._changed)
         self._shared, self._changed = set(), set()
         return ",".join(sorted("%08x%s" % (name_hash(name), mark) for name, mark in names))
 
-    def _name_of(self, scope):
+    def name_of(self, scope):
         return "%s %s %s" % (scope.kind, self.agent.relative(scope.name), scope.extra)
+
+    def _look(self, by):
+        """Take the values of cells that are known to have changed, before another test changes them;
+        whether that could be done. What changed with nobody watching waits for a test that leaves
+        nothing: mostly many that leave something come one after the other."""
+        whole = {cell: by for cell, by in self._pending.items() if self._cells.is_whole(cell)}
+        parts = {cell: by for cell, by in self._pending.items() if cell not in whole}
+        caches = {(scope.name, scope.extra) for scope in self.used} - parts.keys()
+        differing = self._cells.look(parts, caches)
+        if differing is None:
+            return False
+        self._pending = whole
+        parts.update(dict.fromkeys(differing, by))
+        self._tell_all(parts)
+        return True
 
     def flush(self):
         """Take the values that are still to be taken."""
@@ -194,6 +219,9 @@ class Left:
         if unseen:
             self.agent.trace.write("unseen", last[1], [list(cell) for cell in unseen])
         pending.update(dict.fromkeys(unseen, last))
+        self._tell_all(pending)
+
+    def _tell_all(self, pending):
         by_test = {}
         for cell, by in pending.items():
             by_test.setdefault(by, {})[cell] = self._cells.value(cell)
@@ -211,10 +239,14 @@ class Left:
             if unseen is None:
                 self.give_up()
                 return
-            if unseen:
-                # Nobody knows since when.
-                self.agent.trace.write("unseen", self._first[1], [list(cell) for cell in unseen])
-                self._tell(self._first, dict.fromkeys(unseen, UNKNOWN))
+            by_test = {}
+            for cell in unseen:
+                # Nobody knows since when, but that it was after that one.
+                by = self._leavers.get(cell, self._first)
+                by_test.setdefault(by, []).append(cell)
+            for by, cells in by_test.items():
+                self.agent.trace.write("unseen", by[1], [list(cell) for cell in cells])
+                self._tell(by, dict.fromkeys(cells, UNKNOWN))
         self._cells = None
         self.has_ended = True
 
@@ -236,6 +268,7 @@ class Left:
 
     def _tell(self, by, values):
         test, scope = by
+        self._leavers.update(dict.fromkeys(values, by))
         told = [[path, name, value] for (path, name), value in values.items()]
         self.agent.trace.write("left", scope, told)
         if self.listener is not None:
@@ -301,6 +334,47 @@ class Cells:
         value = self._values.get(self._place(path, name), {}).get(name, b"")
         return None if isinstance(value, str) else blake2b(value, digest_size=16).hexdigest()
 
+    def is_whole(self, cell):
+        """Whether a cell is all of a dictionary whose entries are cells."""
+        return _held_by(cell) in self._keys.known
+
+    def look(self, changed, perhaps):
+        """Take the cells at the places of those that have `changed`, or `perhaps` have, and no others.
+        Returns those that nobody reported and that differ now; `None` if that could not be done."""
+        places, beside = set(), set()
+        for path, name in map(_held_by, changed):
+            if path not in self._roots or name in self._classes[path]:
+                return None
+            place = self._place(path, name)
+            places.add(place)
+            # A new name may stand elsewhere in the order of names.
+            beside.update(((path, "", ""), (path, place[1], "")))
+        if self.is_unwatched or self._modules() != self._there:
+            return None
+        perhaps = [cell for cell in perhaps if cell[0] in self._roots and "<" not in cell[1]]
+        beside.update(self._place(*cell) for cell in perhaps)
+        beside -= places
+        roots = self._some(places | beside)
+        if roots is None:
+            return None
+        found = self._by_place(self._take(roots, _KNOWN, tuple(sorted(filter(None, self.late)))))
+        self._seen += sum(map(len, found.values()))
+        for place in places:
+            self._values[place] = found.get(place, {})
+        return [cell for place in beside for cell in self._renew(place, found.get(place, {}))]
+
+    def _renew(self, place, now):
+        """The cells at a place whose value is another one now."""
+        before = self._values.get(place, {})
+        if before == now:
+            return []
+        self._values[place] = now
+        return [
+            (place[0], name)
+            for name in before.keys() | now.keys()
+            if _bytes(before.get(name)) != _bytes(now.get(name))
+        ]
+
     def take(self, changed):
         """Take the cells at the places of those that have `changed`, and at all where nobody
         watches everything. Returns those that differ now; `None` if too many were looked at."""
@@ -312,7 +386,7 @@ class Cells:
                 # Another class: all of its members are others.
                 self.is_unwatched |= name in self._classes[path]
         there = self._modules()
-        roots = None if self.is_unwatched or there != self._there else self._some()
+        roots = None if self.is_unwatched or there != self._there else self._some(self._asked)
         is_all = roots is None
         self.is_unwatched, self._there = False, there
         roots = self._all() if is_all else roots
@@ -325,15 +399,7 @@ class Cells:
             return None
         differing = []
         for place in self._values.keys() | found.keys() if is_all else self._asked:
-            before, now = self._values.get(place, {}), found.get(place, {})
-            # Most are as they were.
-            if before != now:
-                differing.extend(
-                    (place[0], name)
-                    for name in before.keys() | now.keys()
-                    if _bytes(before.get(name)) != _bytes(now.get(name))
-                )
-                self._values[place] = now
+            differing += self._renew(place, found.get(place, {}))
         self._asked = self._always.union(self._by_place(often))
         return differing
 
@@ -351,13 +417,13 @@ class Cells:
         modules = tuple((self.agent.relative(path), one) for path, one in self._there.items())
         return modules + self._keys.roots(self._there, self.agent.relative)
 
-    def _some(self):
+    def _some(self, asked):
         """Those of the places that are asked for; `None` if a class is not there any more."""
-        if self._grouped[0] != self._asked:
+        if self._grouped[0] != asked:
             keys = {}
-            for path, holder, key in sorted(self._asked):
+            for path, holder, key in sorted(asked):
                 keys.setdefault((path, holder), []).append(key)
-            self._grouped = frozenset(self._asked), keys
+            self._grouped = frozenset(asked), keys
         roots = []
         for (path, holder), those in self._grouped[1].items():
             found = self._there.get(path)
@@ -371,7 +437,7 @@ class Cells:
                     return None
             roots.append((label, found, tuple(those)))
         # What is new has a name by its place in the whole dictionary.
-        return tuple(roots) + self._keys.roots(self._there, self.agent.relative, self._asked)
+        return tuple(roots) + self._keys.roots(self._there, self.agent.relative, asked)
 
     def _others(self):
         from . import process_state
