@@ -36,12 +36,13 @@ pub(crate) use python::names::model::{
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use python::{KEYED, Keyed, LISTED, TOLD, is_entry, keyed_in, shown as shown_cell};
-pub(crate) use reads::{Needed, UnitReads, read_by};
+pub(crate) use reads::{FunctionAt, Needed, UnitReads, functions_at, read_by};
 pub(crate) use rust::{parsed as parsed_rust, trace as rust_trace};
 
 pub(crate) use way::{Origin, Step, Way, Whole};
 
 use anyhow::Result;
+use bstr::BStr;
 
 use crate::matrix::Unit;
 use crate::observe::Run;
@@ -102,6 +103,14 @@ pub(crate) trait Language: Sync {
         _units: &[&Unit],
     ) -> Result<Option<reads::Read>> {
         Ok(None)
+    }
+
+    /// The functions of the source at `path`, in order, if [`Self::reads`] tells what they read.
+    ///
+    /// # Errors
+    /// If the source cannot be read.
+    fn functions_at(&self, _facts: &Facts<'_>, _path: &BStr) -> Result<Vec<reads::FunctionAt>> {
+        Ok(Vec::new())
     }
 
     /// What it knows of one run.

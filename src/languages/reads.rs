@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use bstr::BString;
+use bstr::{BStr, BString};
 
 use super::{Facts, LANGUAGES};
 use crate::matrix::Unit;
@@ -61,6 +61,25 @@ pub(crate) struct Read {
     pub of: Vec<Option<UnitReads>>,
     /// What runners of tests ask test files for by themselves.
     pub asked: &'static [&'static str],
+}
+
+/// A function of a source.
+pub(crate) struct FunctionAt {
+    /// Its lines, from 1, inclusive.
+    pub lines: (u32, u32),
+    pub unit: Unit,
+}
+
+/// The functions of the source at `path`, in order, if somebody knows what they read.
+///
+/// # Errors
+/// If the source cannot be read.
+pub(crate) fn functions_at(facts: &Facts<'_>, path: &BStr) -> Result<Vec<FunctionAt>> {
+    let mut found = Vec::new();
+    for language in LANGUAGES {
+        found.extend(language.functions_at(facts, path)?);
+    }
+    Ok(found)
 }
 
 /// What `units` read of the state that `modules` hold.

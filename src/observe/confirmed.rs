@@ -31,10 +31,8 @@ pub(crate) struct LastRow {
 pub(super) struct LeftOut {
     pub test: String,
     pub file: BString,
-    /// Whether that was for what earlier tests had left.
-    pub is_tied: bool,
-    /// Whether these were left out, too, or had not to run for it.
-    pub is_apart: bool,
+    /// Whether that was at its turn, for what earlier tests leave.
+    pub is_settled: bool,
 }
 
 /// By what two tests depend on the same: nodes to start from, and whether docstrings count.
@@ -45,10 +43,9 @@ impl Closing<'_> {
     pub(super) fn note_taking(&mut self, trace: &Trace, prefix: &str) {
         let taking = &trace.taking;
         let rootdir = trace.config.as_ref().and_then(|one| one.rootdir.as_ref());
-        let confirmed = taking.confirmed.iter().map(|test| (test, false, false));
-        let tied = taking.tied.iter().map(|test| (test, true, false));
-        let apart = taking.apart.iter().map(|test| (test, true, true));
-        for (test, is_tied, is_apart) in confirmed.chain(tied).chain(apart) {
+        let confirmed = taking.confirmed.iter().map(|test| (test, false));
+        let settled = taking.settled.iter().map(|test| (test, true));
+        for (test, is_settled) in confirmed.chain(settled) {
             let mut file = rootdir.cloned().unwrap_or_default();
             file.push(b'/');
             let path = test.split("::").next().unwrap_or_default();
@@ -57,14 +54,10 @@ impl Closing<'_> {
             self.left_out.push(LeftOut {
                 test,
                 file,
-                is_tied,
-                is_apart,
+                is_settled,
             });
         }
         self.observed.is_not_compared |= taking.is_not_compared;
-        let beside = taking.beside.iter();
-        let beside = beside.map(|(test, beside)| (format!("{prefix}{test}"), beside.clone()));
-        self.observed.beside.extend(beside);
         let refuted = taking.refuted.iter();
         let refuted = refuted.map(|(test, why)| (format!("{prefix}{test}"), why.clone()));
         self.observed.refuted.extend(refuted);
@@ -79,47 +72,58 @@ impl Closing<'_> {
         }
         let imports = self.imports_by_path();
         let mut known: BTreeMap<Like, Confirmed> = BTreeMap::new();
-        let ties = left_out.iter().any(|one| one.is_tied);
+        let ties = left_out.iter().any(|one| one.is_settled);
         let ties = ties.then(|| self.all_who_left());
         for LeftOut {
             test,
             file,
-            is_tied,
-            is_apart,
+            is_settled,
         } in left_out
         {
-            let collect = self.run.graph.collects.get(&file);
-            let mut confirmed = match (collect, last(&test, is_tied && !is_apart)) {
-                (Some(collect), Some(row)) => {
-                    let mut starts = BTreeSet::from([SESSION, *collect]);
-                    for language in &self.languages {
-                        starts.extend(language.around(&self.run, file.as_bstr()));
-                    }
-                    starts.extend(row.modules.iter().filter_map(|path| imports.get(path)));
-                    let like = (starts, row.docstrings);
-                    match known.get(&like) {
-                        Some(confirmed) => confirmed.clone(),
-                        None => {
-                            let confirmed = self.grounds(&like, &imports);
-                            known.insert(like, confirmed.clone());
-                            confirmed
-                        }
-                    }
-                }
-                _ => Confirmed {
-                    base: None,
-                    ties: None,
-                    is_apart: false,
-                    incomplete: Some("it was left out, and nothing tells by what".to_owned()),
-                },
+            let mut on_row = |row| self.on_row(&file, row, &imports, &mut known);
+            // Earlier tests were left out, too, so nobody saw what they need.
+            let mut confirmed = on_row(last(&test, false));
+            confirmed.inner_base = match is_settled {
+                // Earlier tests did not run here, and their modules have nothing to do with it.
+                true => on_row(last(&test, true)).base,
+                false => confirmed.base,
             };
-            confirmed.is_apart = is_apart;
-            if let Some((base, doubt)) = ties.as_ref().filter(|_| is_tied) {
+            if let Some((base, doubt)) = ties.as_ref().filter(|_| is_settled) {
                 confirmed.ties = Some(*base);
                 confirmed.incomplete = confirmed.incomplete.or_else(|| doubt.clone());
             }
             self.observed.confirmed.insert(test, confirmed);
         }
+    }
+
+    /// What a test of `file` depends on by the row that it was confirmed by.
+    fn on_row(
+        &mut self,
+        file: &BString,
+        row: Option<LastRow>,
+        imports: &FxHashMap<BString, NodeId>,
+        known: &mut BTreeMap<Like, Confirmed>,
+    ) -> Confirmed {
+        let (Some(collect), Some(row)) = (self.run.graph.collects.get(file), row) else {
+            return Confirmed {
+                base: None,
+                inner_base: None,
+                ties: None,
+                incomplete: Some("it was left out, and nothing tells by what".to_owned()),
+            };
+        };
+        let mut starts = BTreeSet::from([SESSION, *collect]);
+        for language in &self.languages {
+            starts.extend(language.around(&self.run, file.as_bstr()));
+        }
+        starts.extend(row.modules.iter().filter_map(|path| imports.get(path)));
+        let like = (starts, row.docstrings);
+        if let Some(confirmed) = known.get(&like) {
+            return confirmed.clone();
+        }
+        let confirmed = self.grounds(&like, imports);
+        known.insert(like, confirmed.clone());
+        confirmed
     }
 
     fn imports_by_path(&self) -> FxHashMap<BString, NodeId> {
@@ -173,15 +177,29 @@ impl Closing<'_> {
         let doubt = self.run.doubt_in(&reached);
         Confirmed {
             base: Some(self.observed.bases.len() - 1),
+            inner_base: None,
             ties: None,
-            is_apart: false,
             incomplete: doubt.or(session.incomplete),
         }
     }
 
+    /// What stands for the tests that left something.
+    fn who_left(&self) -> Vec<NodeId> {
+        if self.left.is_some() {
+            return self.by_value.clone().collect();
+        }
+        let traces = self.run.traces.iter().enumerate();
+        let of_trace = traces.flat_map(|(at, trace)| {
+            let scopes = trace.taking.left.iter().map(|(scope, _)| *scope);
+            scopes.filter_map(move |scope| self.run.graph.node_of(at, scope))
+        });
+        let found: BTreeSet<NodeId> = of_trace.collect();
+        found.into_iter().collect()
+    }
+
     /// A base with all tests that left something, and why it may lack some of that.
     fn all_who_left(&mut self) -> (usize, Option<String>) {
-        let starts: Vec<NodeId> = self.by_value.clone().collect();
+        let starts = self.who_left();
         let session = self.of_session();
         let reached = self.run.paths().reach(&starts, Some(&session.known));
         let units = self.on_session(&reached);

@@ -104,6 +104,16 @@ impl Closing<'_> {
             }
             self.observed.left.entry(test).or_default().extend(cells);
         }
+        let same = taking.same.iter().map(|test| format!("{prefix}{test}"));
+        self.observed.same.extend(same);
+        let inexact = taking.inexact.iter().map(|test| format!("{prefix}{test}"));
+        self.observed.inexact.extend(inexact);
+        for (test, cells) in &taking.exact {
+            let cells: Option<Vec<LeftIn>> = cells.iter().map(|cell| self.left_in(cell)).collect();
+            let mut cells = cells.unwrap_or_default();
+            cells.sort();
+            self.observed.exact.insert(format!("{prefix}{test}"), cells);
+        }
         for (scope, cells) in &taking.unseen {
             if let Some(test) = test_of(*scope) {
                 let cells = cells

@@ -23,7 +23,7 @@ pub(crate) use accesses::{Access, Does, Reader, accesses};
 pub(crate) use confirmed::LastRow;
 pub(crate) use left::TEST;
 pub use observations::Observations;
-pub(crate) use observations::{Beside, Compiled, Confirmed, LookedIn, ObservedRow};
+pub(crate) use observations::{Compiled, Confirmed, LookedIn, ObservedRow};
 pub(crate) use own::OwnUnits;
 pub use rows::observe;
 pub(crate) use rows::observe_after;

@@ -52,6 +52,12 @@ pub struct Observations {
     pub left: BTreeMap<String, Vec<LeftIn>>,
     /// By test: those among them that another test may have changed just before it.
     pub unseen: BTreeMap<String, BTreeSet<(String, String)>>,
+    /// Where others were left out: of tests of which it is known, the cells that each leaves in a
+    /// run of all tests; and those that did what they did in the record.
+    pub exact: BTreeMap<String, Vec<LeftIn>>,
+    pub same: BTreeSet<String>,
+    /// Tests that ran and may have met something else than in a run of all of them.
+    pub inexact: BTreeSet<String>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: BTreeMap<String, String>,
     /// All tests in order, if they are known.
@@ -62,18 +68,6 @@ pub struct Observations {
     pub refuted: BTreeMap<String, String>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
-    /// By test: what it left, and did not leave in the record, that tests which are apart can read.
-    pub beside: BTreeMap<String, Beside>,
-}
-
-/// What a test left to others that were left out, as nothing that ran had left them anything else in
-/// the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beside {
-    /// Path and name of cells.
-    pub cells: BTreeSet<(String, String)>,
-    /// What it changed that others had made, as [`crate::matrix::Ties::made`] has it.
-    pub changed: BTreeSet<String>,
 }
 
 /// What the tests of one file share.
@@ -91,11 +85,11 @@ pub struct Base {
 pub struct Confirmed {
     /// Index into [`Observations::bases`].
     pub base: Option<usize>,
+    /// The same without earlier tests.
+    pub inner_base: Option<usize>,
     /// Of a test that was left out at its turn, for what earlier tests had left: these; an
     /// index, too.
     pub ties: Option<usize>,
-    /// Whether tests that it may have met something of were left out, too.
-    pub is_apart: bool,
     /// Why there may be more.
     pub incomplete: Option<String>,
 }

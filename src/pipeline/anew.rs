@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
-use super::ties::{at, left_alike};
+use super::ties::left_alike;
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
@@ -41,6 +41,7 @@ impl Anew {
             let name = format!("{}#{}", cell.path, cell.name);
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };
+        let inexact = collected.inexact.clone();
         let known = decision.anew.clone().unwrap_or_default();
         let mut met = known.met;
         if decision.anew.is_some() {
@@ -48,7 +49,10 @@ impl Anew {
             met.extend(read.map(|(test, _)| test.clone()));
         }
         // These do what they did.
-        let is_known = |test: &str| decision.selection.is_brought(test) && !met.contains(test);
+        let is_needed = |test: &str| collected.refuted.get(test).is_some_and(|why| why == NEEDED);
+        let is_known = |test: &str| {
+            (decision.selection.is_brought(test) || is_needed(test)) && !met.contains(test)
+        };
         let are_compared = |test: &str| !collected.is_not_compared && met.contains(test);
         // A row proves nothing about what was left when it was made by others.
         let mut anew = Anew::default();
@@ -80,12 +84,13 @@ impl Anew {
         anew.by_test
             .retain(|_, leaves| *leaves != Leaves::default());
         anew.met = met;
+        anew.inexact = inexact;
         anew
     }
 
     /// Whether there is nothing to look at, nor was in a run before.
     pub(crate) fn is_empty(&self) -> bool {
-        self.by_test.is_empty() && self.known.is_empty()
+        self.by_test.is_empty() && self.known.is_empty() && self.inexact.is_empty()
     }
 
     fn leaves(&self, test: &str) -> Option<&Leaves> {
@@ -106,6 +111,9 @@ impl Anew {
 
     /// Why the row of a test proves nothing yet.
     pub(super) fn why(&self, test: &str) -> Option<String> {
+        if self.inexact.contains(test) {
+            return Some("it ran without tests that leave what it can read".to_owned());
+        }
         if self.by_test.is_empty() {
             // At all of it was looked.
             return None;
@@ -148,9 +156,6 @@ impl Anew {
         }
     }
 }
-
-/// Where a process says that nobody knows what a test left: `apart.py`.
-const LOST: &str = "*tests";
 
 /// Twice the place in the order of a record, and one more; of a test that the record lacks, less
 /// by one than that of the next one which it has.
@@ -283,33 +288,16 @@ impl<'t> Record<'t> {
                 let others = self.left_otherwise(test, collected);
                 cells.extend(others.filter(|cell| !is_benign(cell)));
             }
-            let beside = collected.beside.get(test);
-            let beside = beside.into_iter().flat_map(|beside| &beside.cells);
-            let lost = beside.clone().filter(|(path, _)| path == LOST).cloned();
-            let beside =
-                beside.filter_map(|(path, name)| at(collected.left.get(test)?, path, name));
-            // What nobody leaves in the record was put back, if it is as at import.
-            let is_left = |cell: &&LeftIn| {
-                let others = self.first(&(cell.path.clone(), cell.name.clone()));
-                let is_back = self.imported.is_as_before(cell) && others.is_none();
-                !is_benign(cell) && self.needed.may_be(cell) && !is_back
-            };
-            cells.extend(beside.filter(is_left));
             let cells = cells
                 .into_iter()
-                .map(|cell| (cell.path.clone(), cell.name.clone()))
-                .chain(lost);
+                .map(|cell| (cell.path.clone(), cell.name.clone()));
             let made = collected.made.get(test).map(String::as_str);
             let made = names(made.unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
             let made = made.filter(|one| self.needed.may_be_made(one));
-            let changed = collected.beside.get(test);
-            let changed = changed
-                .into_iter()
-                .flat_map(|beside| beside.changed.iter().cloned());
             let leaves = Leaves {
                 cells: cells.collect(),
-                made: made.map(str::to_owned).chain(changed).collect(),
+                made: made.map(str::to_owned).collect(),
             };
             if leaves != Leaves::default() {
                 anew.by_test.insert(test.to_owned(), leaves);

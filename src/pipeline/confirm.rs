@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
-use crate::languages::{Environment, Facts, Needed, UnitReads, read_by};
+use crate::languages::{Environment, Facts, FunctionAt, Needed, UnitReads, functions_at, read_by};
 use crate::matrix::{self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values};
 use crate::runners::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
@@ -34,6 +34,9 @@ pub(crate) fn confirming<'d>(
         return Ok(None);
     }
     let open = by_baseline(decision);
+    if open.is_empty() {
+        return Ok(None);
+    }
     let mut planning = Planning::default();
     for baseline in decision.baseline.iter().chain(&decision.others) {
         if let Some(tests) = open.get(baseline.name.to_string().as_str())
@@ -53,8 +56,12 @@ pub(crate) fn confirming<'d>(
     let root = project.repository.root();
     let environment = Environment::Elsewhere;
     let facts = Facts::new(view, root, environment, project.cache(), configured);
+    let functions = match planning.matrices.iter().any(|one| one.ties.is_some()) {
+        true => planning.functions(&facts)?,
+        false => Vec::new(),
+    };
     planning
-        .finish(|modules, units| {
+        .finish(&functions, |modules, units| {
             let read = read_by(&facts, modules, units)?;
             Ok((read.of, read.asked))
         })
@@ -96,6 +103,18 @@ fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate<'_>>> {
                 let by = None;
                 of_matrix.push(Candidate { test, by, runs });
             }
+        }
+    }
+    // Others read what those that run leave, so it matters what these read.
+    for (test, reason) in decision.selection.selected() {
+        if let Reason::Changed { baseline, .. }
+        | Reason::Unknown { baseline, .. }
+        | Reason::Failed { baseline, .. }
+        | Reason::Incomplete { baseline, .. } = reason
+            && let Some(of_matrix) = open.get_mut(baseline)
+        {
+            let (by, runs) = (None, true);
+            of_matrix.push(Candidate { test, by, runs });
         }
     }
     open
@@ -367,9 +386,23 @@ impl<'d> Planning<'d> {
         number
     }
 
-    /// Puts in what the units read, which `read` tells.
+    /// The functions of all modules that have values, with the numbers of their paths.
+    fn functions(&self, facts: &Facts<'_>) -> Result<Vec<(usize, FunctionAt)>> {
+        let mut found = Vec::new();
+        for (number, path) in self.paths.all.iter().enumerate() {
+            let path = path.to_str().ok();
+            let path = path.filter(|path| self.names.contains_key(path));
+            for function in path.map_or(Ok(Vec::new()), |path| functions_at(facts, path.into()))? {
+                found.push((number, function));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Puts in what the units read, which `read` tells, and `functions`, too.
     fn finish(
         mut self,
+        functions: &[(usize, FunctionAt)],
         read: impl FnOnce(&Needed, &[&Unit]) -> Result<Answer>,
     ) -> Result<Confirm<'d>> {
         let needed = self.paths.all.iter().map(|path| {
@@ -378,7 +411,10 @@ impl<'d> Planning<'d> {
             let names = names.map(|name| (*name).to_owned()).collect();
             (BString::from(*path), names)
         });
-        let (mut reads, asked) = read(&needed.collect(), &self.units.all)?;
+        let mut units: Vec<&Unit> = self.units.all.to_vec();
+        units.extend(functions.iter().map(|(_, function)| &function.unit));
+        let (mut reads, asked) = read(&needed.collect(), &units)?;
+        let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);
         self.drop_beyond_values(&reads);
@@ -387,7 +423,21 @@ impl<'d> Planning<'d> {
         let parts = self.open.iter_mut().flat_map(Open::parts);
         used.extend(parts.flat_map(|part| part.of.sets.iter().copied()));
         let used: Vec<usize> = used.into_iter().collect();
-        let (units, sets) = merge(&reads, used.iter().map(|set| &self.sets.all[*set]));
+        let single: Vec<Vec<usize>> = (reads.len()..)
+            .take(of_functions.len())
+            .map(|one| vec![one])
+            .collect();
+        reads.extend(of_functions);
+        let sets = used.iter().map(|set| &self.sets.all[*set]);
+        let (units, mut sets) = merge(&reads, sets.chain(&single));
+        let of_functions = sets.split_off(used.len());
+        let mut by_path: BTreeMap<usize, Vec<(u32, u32, usize)>> = BTreeMap::new();
+        for ((path, function), unit) in functions.iter().zip(of_functions) {
+            if let [unit] = unit[..] {
+                let of_path = by_path.entry(*path).or_default();
+                of_path.push((function.lines.0, function.lines.1, unit));
+            }
+        }
         for part in self.open.iter_mut().flat_map(Open::parts) {
             for set in &mut part.of.sets {
                 *set = used.partition_point(|used| used < set);
@@ -402,6 +452,7 @@ impl<'d> Planning<'d> {
             paths: paths.all.iter().map(ToString::to_string).collect(),
             modules: self.modules.all,
             asked,
+            functions: by_path,
             tests: self
                 .open
                 .into_iter()

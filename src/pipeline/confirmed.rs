@@ -181,7 +181,7 @@ impl Assembly<'_> {
                 Err(why) => doubt = doubt.or(Some(why)),
             }
         }
-        if confirmed.is_apart {
+        if is_tied {
             // As earlier tests do not run, nobody sees what they need.
             let whole = PartOf::row(row, false);
             for set in whole.iter().flat_map(|whole| &whole.others) {
@@ -200,8 +200,10 @@ impl Assembly<'_> {
             }
         }
         let inner = row.own.as_ref().and_then(|own| own.inner.as_ref());
-        let inner = match inner {
-            Some(inner) => self.inner_again(matrix, &PartOf::inner(inner), base, renewed)?,
+        let inner = match inner.zip(confirmed.inner_base) {
+            Some((inner, base)) => {
+                self.inner_again(matrix, &PartOf::inner(inner), base, renewed)?
+            }
             None => None,
         };
         let ties = confirmed.ties.map(|at| &self.bases[at]);
@@ -213,7 +215,7 @@ impl Assembly<'_> {
         let base = &self.bases[base];
         groups.extend(&base.groups);
         doubt = doubt.or(added_doubt).or_else(|| base.doubt.clone());
-        let read_by_earlier = match (confirmed.is_apart, &row.own) {
+        let read_by_earlier = match (is_tied, &row.own) {
             (true, Some(own)) => own.reads,
             _ => Reads::default(),
         };

@@ -70,7 +70,9 @@ impl<'a> Assembly<'a> {
                     continue;
                 }
                 let now = self.left_for_others(test);
-                let is_alike = |cell: &LeftIn| left_alike(cell, cells, now) == Some(true);
+                let is_same = collected.same.contains(test);
+                let is_alike =
+                    |cell: &LeftIn| is_same || left_alike(cell, cells, now) == Some(true);
                 let cells = cells.iter().map(|cell| LeftIn {
                     // It did not begin in the state of a run of everything.
                     is_unknown: cell.is_unknown || is_mixed || has_ended && !is_alike(cell),
@@ -80,6 +82,15 @@ impl<'a> Assembly<'a> {
                 left.insert(test.clone(), cells);
                 if let Some(known) = ties.made.get(test) {
                     made.insert(test.clone(), known.clone());
+                }
+            }
+        }
+        if !collected.is_whole && !is_mixed {
+            for (test, cells) in &collected.exact {
+                if self.builder.has_row(test) {
+                    left.insert(test.clone(), cells.clone());
+                    let of_test = collected.made.get(test).cloned().unwrap_or_default();
+                    made.insert(test.clone(), of_test);
                 }
             }
         }

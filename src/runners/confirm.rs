@@ -22,6 +22,10 @@ pub(crate) struct Confirm<'a> {
     pub units: Vec<OwnUnit>,
     /// Lists of indexes into `units`.
     pub sets: Vec<Vec<usize>>,
+    /// By index into `paths`: the functions there, each by its first and last line and its index
+    /// into `units`. What tests run that is not in their rows is found there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<usize, Vec<(u32, u32, usize)>>,
     /// Written with what else they need, see [`super::emission`].
     #[serde(skip)]
     pub tests: BTreeMap<&'a str, OpenTest>,
@@ -36,6 +40,8 @@ pub(crate) struct Anew {
     /// Who met any of it in these: what they leave is compared with the record by value.
     #[serde(skip)]
     pub met: BTreeSet<String>,
+    /// Tests that ran without others that leave what they can read: they run again with these.
+    pub inexact: BTreeSet<String>,
     /// Whether that is not done, as there were enough such runs: who meets anything counts as
     /// leaving all that it leaves in the record with another value.
     pub is_broad: bool,

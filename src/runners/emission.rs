@@ -133,7 +133,7 @@ impl<'a> LateFile<'a> {
             let is_proven = matches!(
                 verdict,
                 Verdict::Skip(_) | Verdict::Run(Reason::Brought { .. })
-            );
+            ) || open.is_some_and(|open| open.runs);
             if let (true, Some(open), Some(confirm)) = (is_proven, open, &mut file.confirm) {
                 // It may meet what others leave anew, and nothing else.
                 let late = Vec::new();

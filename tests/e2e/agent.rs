@@ -84,10 +84,10 @@ const OF_COLLECTOR: [&str; 3] = [
 ];
 
 const OTHERS: [&str; 8] = [
-    "tests/test_apart.py",
     "tests/test_bytecode.py",
     "tests/test_keys.py",
     "tests/test_left.py",
+    "tests/test_met.py",
     "tests/test_pytest.py",
     "tests/test_selection.py",
     "tests/test_values.py",

@@ -52,6 +52,7 @@ mod order;
 mod owner;
 mod parts;
 mod replay;
+mod setters;
 mod shards;
 mod shared;
 mod smoke;

@@ -29,8 +29,10 @@ _OF_VALUES = (
     "left",
     "made",
     "unseen",
-    "tied",
-    "apart", "beside",
+    "settled",
+    "exact",
+    "same",
+    "inexact",
     "not-compared",
 )
 

@@ -47,6 +47,7 @@ pub(crate) mod way;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use bstr::BStr;
 use ruff_python_ast::{Mod, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
@@ -59,7 +60,7 @@ use self::names::widely;
 use self::run::Sources;
 use self::source::Source;
 use self::walk::Walker;
-use super::reads::{Needed, Read};
+use super::reads::{FunctionAt, Needed, Read};
 use super::{
     Analysis, Change, Closure, DIGEST_VERSION, Facts, Known, Language, ModuleUnits, Names, Value,
 };
@@ -111,6 +112,14 @@ impl Language for Python {
         units: &[&Unit],
     ) -> Result<Option<Read>, anyhow::Error> {
         reads::read_by(facts, modules, units).map(Some)
+    }
+
+    fn functions_at(
+        &self,
+        facts: &Facts<'_>,
+        path: &BStr,
+    ) -> Result<Vec<FunctionAt>, anyhow::Error> {
+        reads::functions_at(facts, path)
     }
 
     fn closure(&self, run: &mut Run<'_>) -> Result<Box<dyn Closure>, anyhow::Error> {

@@ -12,9 +12,10 @@ use super::asked;
 use super::dynamic;
 use super::keyed::{Keyed, kind_of, spelled};
 use super::listed;
+use super::module::Span;
 use super::modules::{Module, ModuleIndex, Modules};
 use super::names::is_builtin;
-use crate::languages::reads::{Needed, Read, UnitReads};
+use crate::languages::reads::{FunctionAt, Needed, Read, UnitReads};
 use crate::languages::{Analysis, Facts, ModuleUnits, Uses, name_hash};
 use crate::matrix::{Unit, What};
 
@@ -27,6 +28,25 @@ pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
         of: of.collect::<Result<_>>()?,
         asked: &asked::ASKED_OF_TEST_FILES,
     })
+}
+
+/// The outermost functions of the source at `path`, after all code of the module itself at line 0;
+/// none if it is no Python.
+pub(super) fn functions_at(facts: &Facts<'_>, path: &BStr) -> Result<Vec<FunctionAt>> {
+    let analysis = facts.module(path)?;
+    let Some(Analysis::Parsed(parsed)) = analysis.as_deref() else {
+        return Ok(Vec::new());
+    };
+    let at = |first, last, what| FunctionAt {
+        lines: (first, last),
+        unit: Unit::at(path.to_owned(), what),
+    };
+    let of_span = |span: &Span| at(span.first, span.last, What::Code(span.unit.as_str().into()));
+    // A lambda in a class may run at any time.
+    let module = std::iter::once(at(0, 0, What::Skeleton));
+    Ok(module
+        .chain(parsed.outline.spans.iter().map(of_span))
+        .collect())
 }
 
 /// The analysed source at a path; `None` if there is no such file.

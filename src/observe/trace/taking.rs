@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::parse::{fingerprint, number, optional_text, path_of, text, texts};
 use crate::matrix::{CellValue, Fingerprint};
-use crate::observe::Beside;
 
 /// What one process told of values.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +24,16 @@ pub struct Taking {
     pub confirmed: Vec<String>,
     /// Tests that it could have left out, with what was different.
     pub refuted: Vec<(String, String)>,
-    /// Tests that it left out at their turn, as what earlier ones had left was as recorded.
-    pub tied: Vec<String>,
-    /// The same, where nothing that ran can have left them anything else.
-    pub apart: Vec<String>,
-    /// Tests that left something which they can read, and which nobody expected.
-    pub beside: Vec<(String, Beside)>,
+    /// Tests that it left out at their turn, as what earlier ones leave in a run of all tests is
+    /// as recorded.
+    pub settled: Vec<String>,
+    /// Of tests that ran where others were left out: the cells that each leaves in a run of all of
+    /// them, as far as that is known.
+    pub exact: Vec<(String, Vec<LeftCell>)>,
+    /// Tests that ran for what they leave, and did what they did in the record.
+    pub same: Vec<String>,
+    /// Tests that ran and may have met something else than in a run of all of them.
+    pub inexact: Vec<String>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
     /// By the scope of a test: the cells that changed during its turn.
@@ -101,20 +104,15 @@ impl Taking {
                 self.is_whole = false;
                 self.gave_up = Some(text(field(1)?)?);
             }
-            "tied" => self.tied.extend(texts(field(1)?)?),
-            "not-compared" => self.is_not_compared = true,
-            "apart" => self.apart.extend(texts(field(1)?)?),
-            "beside" => {
-                let cells = list(field(2)?)?.iter().map(|cell| match &list(cell)?[..] {
-                    [path, name] => Ok((text(path)?, text(name)?)),
-                    _ => bail!("a cell is a path and a name"),
-                });
-                let beside = Beside {
-                    cells: cells.collect::<Result<_>>()?,
-                    changed: texts(field(3)?)?.into_iter().collect(),
-                };
-                self.beside.push((text(field(1)?)?, beside));
+            "inexact" => self.inexact.extend(texts(field(1)?)?),
+            "same" => self.same.extend(texts(field(1)?)?),
+            "exact" => {
+                let cells = list(field(2)?)?.iter().map(left_cell);
+                self.exact
+                    .push((text(field(1)?)?, cells.collect::<Result<_>>()?));
             }
+            "not-compared" => self.is_not_compared = true,
+            "settled" => self.settled.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);
                 self.left

@@ -96,7 +96,7 @@ fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confir
         let reads = units.iter().map(|unit| reads_of(unit));
         Ok((reads.collect(), &["setup_module"][..]))
     };
-    planning.finish(read).unwrap()
+    planning.finish(&[], read).unwrap()
 }
 
 #[test]

@@ -15,6 +15,10 @@ from .trace import Trace
 current = None
 
 
+# Kinds of notes that tell what of cells is read.
+MET = frozenset(("reached", "names", "docstring", "annotations"))
+
+
 class Agent:
     """Scopes, units and the trace of this process.
 
@@ -39,6 +43,12 @@ class Agent:
         self.keys = None
         self._units = {}
         self._scope_count = 1
+        # Where code is, by number: path and first line.
+        self.code_places = {}
+        # By number: the scopes of instances of fixtures that outlive a test.
+        self.fixtures = {}
+        # What ran and was read since a turn began, if somebody asks.
+        self.met = None
         # What was written of the code of the present test.
         self._told_code = set()
         self.dirty = []
@@ -89,6 +99,8 @@ class Agent:
             scope = Scope(self._scope_count, kind, name, extra, self.dirty)
             self._scope_count += 1
             self.trace.write("s", scope.number, kind, name, extra)
+            if kind == "fixture":
+                self.fixtures[scope.number] = scope
         return scope
 
     def new_test(self, name, told, file):
@@ -149,6 +161,8 @@ class Agent:
             if self.top.kind == "test" and not self.trace.through:
                 # Most of a trace's content takes this short way.
                 units = self.collector.swap_text()
+                if self.met is not None and units:
+                    self.met.code.update(map(int, units.split(",")))
                 told = self.top.number, units
                 # Between two values that it computes for others, a test often runs the same.
                 if units and told not in self._told_code:
@@ -156,6 +170,8 @@ class Agent:
                     self.trace.write_code(*told)
             else:
                 units = self.collector.swap()
+                if self.met is not None:
+                    self.met.code.update(units)
                 if units:
                     self.top.add_all(units)
             reason = self.collector.lost()
@@ -209,6 +225,8 @@ class Agent:
         if self.finished:
             return
         scope = self.top if scope is None else scope
+        if self.met is not None and kind in MET:
+            self.met.notes.add((kind, path, value))
         if scope.add(self.unit(kind, path, value)) and self.trace.through:
             self.write_scopes()
 
@@ -289,6 +307,7 @@ class Agent:
             if self.collector is not None:
                 for definition in self.collector.definitions():
                     self.trace.write_definition(*definition)
+                    self.code_places[definition[0]] = definition[1:3]
             if self.dirty:
                 dirty = self.dirty[:]
                 del self.dirty[:]

@@ -17,9 +17,6 @@ class Judgement:
     def __init__(self, confirmed=(), refuted=()):
         self.confirmed = frozenset(confirmed)
         self.refuted = dict(refuted)
-        # Those that earlier tests leave what they left in the record, and who looks at that.
-        self.apart = frozenset()
-        self.beside = None
         # What settles tests at their turn, and those that run for it.
         self.settling = None
         self.needed = frozenset()
@@ -107,9 +104,14 @@ def _judge(agent, exclusion, items, others, collected, can_wait):
             why = differs or why
         refuted[test] = why
     judgement = Judgement(confirmed, refuted)
-    if waiting and can_wait:
+    # Tests of a run before this one lacked what others leave.
+    lacking = exclusion.anew["inexact"] if exclusion.anew else ()
+    if (waiting or lacking) and can_wait:
         kept = others.union(item.nodeid for item in items) - judgement.confirmed
-        _wait(judgement, agent, plan, kept, collected, waiting)
+        _wait(judgement, agent, plan, (kept, bool(lacking)), collected, waiting)
+    if lacking and judgement.settling is None:
+        # They lack it again.
+        agent.trace.write("inexact", lacking)
     return judgement
 
 
@@ -117,31 +119,20 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     """Have tests wait for their turn, if that pays."""
     from .settle import begin
 
-    begun = begin(agent, plan, collected, kept, waiting)
-    for test in begun.apart:
-        del judgement.refuted[test]
-    judgement.apart = begun.apart
-    judgement.beside = begun.beside
+    begun = begin(agent, plan, collected, kept[0], waiting, kept[1])
     settling = begun.settling
-    if begun.beside is not None:
-        agent.left.listener = begun.beside.left
     if settling is None:
-        for test in set(waiting).difference(begun.apart):
+        for test in waiting:
             judgement.refuted[test] += " (%s)" % begun.why
         return
     judgement.settling = settling
     judgement.needed = frozenset(begun.needed)
     judgement.confirmed -= judgement.needed
-    judgement.apart -= judgement.needed
     for test in settling.waiting:
         del judgement.refuted[test]
     for test in judgement.needed.intersection(plan.tests):
         judgement.refuted[test] = NEEDED
-    if begun.beside is None:
-        agent.left.listener = settling.left
-    else:
-        begun.beside.next = settling.left
-        begun.beside.need(judgement.needed)
+    agent.left.listener = settling.left
 
 
 def file_of(agent, plan, item):

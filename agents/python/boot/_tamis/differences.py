@@ -356,6 +356,12 @@ class Readings:
         self._conftests = [path for path in self._by_path if _file_name(path) == "conftest.py"]
         self._read_by_set = {}
         self._read_by_unit = {}
+        # The cells that tests leave of which the differences are: all, those of no module, and those
+        # that whoever has the module reads; and by unit.
+        self.by_cell = {one.cell for one in found}
+        self.everywhere = {found[at].cell for at in self._counts_everywhere}
+        self.read_by_all = {one.cell for one in found if one.for_all}
+        self._cells_of = {}
         self._reading = None
 
     def _of_loose(self, told, names):
@@ -467,6 +473,20 @@ class Readings:
         if read is None:
             read = self._read_by_unit[number] = self._of_unit(self.units[number])
         return read
+
+    # -- of cells that tests leave ------------------------------------------
+
+    def cells_of(self, unit):
+        """Those that a unit of the plan reads, in whatever module, and those where it may look if
+        something put a module there."""
+        known = self._cells_of.get(unit)
+        if known is None:
+            found = self.differences.found
+            known = {found[at].cell for at in self._unit(unit)}
+            loose = {self.paths[at] for at in self.units[unit].get("loose", ())}
+            known.update(one.cell for one in found if loose and one.path in loose)
+            self._cells_of[unit] = known
+        return known
 
     def by_names(self, names):
         """The differences that are read by one of these names."""

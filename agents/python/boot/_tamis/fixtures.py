@@ -78,10 +78,25 @@ def outlives_a_test(definition):
     return str(getattr(definition, "scope", "function")) != "function"
 
 
+def fixtures_of(item):
+    """The names of the scopes of fixtures that outlive a test, of all that an item may use."""
+    info = getattr(item, "_fixtureinfo", None)
+    for definitions in getattr(info, "name2fixturedefs", {}).values():
+        for definition in filter(outlives_a_test, definitions):
+            name = _name_of(definition)
+            yield name
+            for index in range(len(getattr(definition, "params", None) or ())):
+                yield "%s[%s]" % (name, index)
+
+
+def _name_of(definition):
+    return "%s::%s" % (getattr(definition, "baseid", "") or "", definition.argname)
+
+
 @guard
 def enter_setup(agent, definition, request):
     """A new instance that outlives a test will be made."""
-    name = "%s::%s" % (getattr(definition, "baseid", "") or "", definition.argname)
+    name = _name_of(definition)
     index = getattr(request, "param_index", 0)
     if hasattr(request, "param"):
         name += "[%s]" % index

@@ -55,13 +55,19 @@ class Plan:
         named = ()
         if part.get("past"):
             differ, named = self._of_earlier(matrix)
-            if differ:
+            # Else what such a test made is not what it made.
+            if differ and (part is told or part["past"] != "named"):
                 return "the parameters, marks or fixtures of an earlier test differ"
         needed = self.modules[part["modules"]]
         doubtful = needed & self.session.doubtful
         if doubtful:
             return "the import of %s did more than leave values" % min(doubtful)
         return self._readings[matrix].tell(part, file, needed, names, named)
+
+    def other_items(self, matrix):
+        """Tests to which pytest gives other parameters, marks or fixtures than in a record."""
+        known = self._differences.get(matrix)
+        return frozenset() if known is None else known.items
 
     def _of_earlier(self, matrix):
         """Of the tests whose code others may have: whether the items of any differ, and which
@@ -86,17 +92,17 @@ class Plan:
 
     def read_of(self, cells, test, file, names):
         """Those of `cells` that a test reads, but for settings of the process."""
-        reading = self._reading(cells)
+        reading = self.reading(cells)
         found = reading.differences.found
         part = self.tied(test)
-        return {found[at].cell for at in reading.of(part, file, self._needed(part), names)}
+        return {found[at].cell for at in reading.of(part, file, self.needed(part), names)}
 
     def read_by(self, cells, test, file, names):
         """The same with settings of the process, which every test reads."""
-        settings = self._reading(cells).differences.settings
+        settings = self.reading(cells).differences.settings
         return self.read_of(cells, test, file, names) | settings
 
-    def _reading(self, cells):
+    def reading(self, cells):
         # To compare large ones takes long.
         known = None if self._every is None else self._every[0]
         if known is not cells and known != cells:
@@ -111,7 +117,7 @@ class Plan:
         found = Differences.of_tests(cells, self.session, self.asked)
         return Readings(self.content, self.index, found)
 
-    def _needed(self, part):
+    def needed(self, part):
         return self.modules[part["modules"]] | self.modules[part["late_modules"]]
 
     def meets(self, cells, test, file, names):
@@ -129,4 +135,4 @@ class Plan:
         if everywhere:
             return among(everywhere)
         part = self.tied(test)
-        return meeting.tell(part, file, self._needed(part), names)
+        return meeting.tell(part, file, self.needed(part), names)

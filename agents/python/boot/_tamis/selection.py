@@ -31,7 +31,6 @@ class Selection:
         # What a worker of xdist leaves out at its turn: all workers must collect the same.
         self.at_turn = None
         # Sees whether tests that are left out could have met something new.
-        self.beside = None
         # The test the turn of which passes now, and how many have.
         self.passing = None
         self.passed = 0
@@ -100,16 +99,15 @@ class Selection:
                 self.at_turn = judgement
         else:
             judgement.tell(collected)
-            self.beside = judgement.beside
             if judgement.settling is not None:
                 self.at_turn = judgement
-            confirmed = judgement.confirmed | judgement.apart
+            confirmed = judgement.confirmed
             runs = {item.nodeid for item in kept}.difference(confirmed) | judgement.needed
             left_out = [item for item in items if item.nodeid not in runs]
             kept = [item for item in items if item.nodeid in runs]
             self.confirmed = len(confirmed)
             if agent is not None and agent.session is not None:
-                agent.session.collected_all(collected, not left_out or self.at_turn is not None)
+                agent.session.collected_all(collected, not left_out)
         self.available = len(items)
         self.left_out = len(left_out)
         if left_out:
@@ -135,17 +133,21 @@ class Selection:
         """Whether what earlier tests left lets `item` be left out. All else is settled."""
         judgement, test = self.at_turn, item.nodeid
         if test not in judgement.settling.waiting:
-            judgement.settling.begins(item)
+            why = judgement.settling.begins(item)
+            if why is not None:
+                judgement.refute(test, why)
+                judgement.tell([test])
             return False
         if not judgement.settle(item):
             judgement.tell([test])
             return False
         if not turn.can_pass(item, nextitem):
-            judgement.settling.begins(item)
+            judgement.settling.runs_as_well(item)
             judgement.refute(test, _ENDS)
             judgement.tell([test])
             return False
-        agent_module.current.trace.write("tied", [test])
+        judgement.settling.passes(item)
+        agent_module.current.trace.write("settled", [test])
         self.passing = item
         self.passed += 1
         return True
@@ -185,10 +187,10 @@ class Selection:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        # Else nothing proves that nobody left them anything: they run next time.
+        settling = None if self.at_turn is None else self.at_turn.settling
         is_over = int(exitstatus) in (0, 1, 5) and not (session.shouldstop or session.shouldfail)
-        if self.beside is not None and is_over:
-            self.beside.tell([item.nodeid for item in session.items])
+        if settling is not None and is_over:
+            settling.finish()
         # It is a success if no test is left to run for a good reason.
         if int(exitstatus) == 5 and self.left_out:
             if not getattr(session, "testsfailed", 0):

@@ -1,10 +1,15 @@
 """Settles at their turn tests that earlier ones may have prepared something for.
 
-Some code of an earlier test differs, or a value that it reads. What matters is what it *left*.
-So all tests run that left something in the record, in their order, beside those that are
-selected. When the turn of an open test comes, the state is that of a run of everything: tests
-that are left out leave nothing. If each cell that the test can read and that tests have changed
-has the recorded value, it does what it did.
+Some code of an earlier test differs, or a value that it reads. What matters is what it *leaves in a
+run of all tests*. A test that is left out does what it did, and so leaves there what it left in the
+record. A test that runs leaves what is seen, if it met what it meets in a run of all tests: it is
+*exact*. If each cell that an open test can read and that tests have changed has the recorded value at its
+turn, it does what it did.
+
+Cells that left-out tests leave are *stale* here: perhaps they hold something else than in a run of all
+tests. So those run as well that leave what the tests which run can read (`setters`), and a test
+that could read anything stale all the same is not exact: nobody knows what it leaves, and it runs
+again after all that leave something.
 
 Some of a test's code ran before its turn: a fixture was set up, another test changed a fixture's
 value. What that read must have been the same *then*. As long as all that ran is proven to do what
@@ -16,18 +21,20 @@ that was in doubt in a turn in which something of it ran. And all of these must 
 turns of the record.
 """
 
-from .apart import Beside, apart
 from .confirm import file_of, names_of
 from .left import UNKNOWN
+from .met import Met
 from .separated import separators
+from .setters import Names, Reads, hash_of, setters
 from .turns import Turns, hashes_of, hashes_told
 
 
 class Settling:
     """The tests of one record that wait for their turn."""
 
-    def __init__(self, agent, plan, ties, waiting):
+    def __init__(self, agent, plan, ties, waiting, names):
         self.agent = agent
+        self.names = names
         self.plan = plan
         # Test id -> what its reads are judged by.
         self.waiting = waiting
@@ -38,13 +45,23 @@ class Settling:
         # Recorded tests, in order, and what each left: cell -> value.
         self.order = {test: at for at, test in enumerate(ties["order"])}
         self.recorded = {
-            test: {(path, name): value for path, name, value in cells}
+            test: {(path, name): _known(value, test) for path, name, value in cells}
             for test, cells in ties["left"].items()
         }
+        # Nobody knows who left the last value of some.
+        last = {}
+        for test in sorted(self.recorded, key=self.order.__getitem__):
+            last.update(dict.fromkeys(self.recorded[test], test))
+        for cell, test in last.items():
+            if _is_unknown(self.recorded[test][cell]):
+                self.recorded[test][cell] = _NEVER
         # By test: what ran in its turn that later tests do not run again.
         self.made = ties.get("made", {})
         made = {test: hashes_told(one) for test, one in self.made.items()}
-        made = {test: None if one is None else hashes_of(one) for test, one in made.items()}
+        exempt = names.exempt
+        made = {
+            test: None if one is None else hashes_of(one) - exempt for test, one in made.items()
+        }
         # The hashes of all that, and its turns: `None` if a record does not tell by name what was
         # made.
         self.hashes = frozenset().union(*filter(None, made.values()))
@@ -59,34 +76,53 @@ class Settling:
         }
         # The place in the record of the test after the last known one that began.
         self._next = 0
-        # What was left so far: then, and in this run; the cells where these differ, and those
-        # that are still to be compared.
+        # What was left so far in the record, and what is left in a run of all tests; the cells
+        # where these differ, and those that are still to be compared.
         self._then = {}
         self._now = {}
         self._different = set()
         self._told = set()
-        # Tests that did what they did.
-        self._same = set()
+        # All of a dictionary whose entries are cells.
+        self._whole = {
+            (path, name.partition("[")[0])
+            for cells in self.recorded.values()
+            for path, name in cells
+            if "[" in name and path[:1] != "*"
+        }
+        # Cells that perhaps hold something else here than in a run of all tests, as tests that leave
+        # something are left out, and hashes of what these make.
+        self._stale = set()
+        self._unmade = set()
+        # Who reads what.
+        self.reads = None
+        # Tests to which pytest gives something else than in the record.
+        self.other_items = frozenset()
+        # The test that runs.
+        self._running = None
         # Cell -> the turns, as bits, in which it perhaps had another value at some time. It stays here
         # without turns, as for some tests all that was ever doubted counts.
         self._doubtful = {}
         # Cells that may still have another value, and since which turn. All later turns count.
         self._open = {}
-        # The place of each turn of this run in the record: of a new test the next known one's.
-        self._places = {}
         # Values were compared up to the turn that has this place.
         self._compared = 0
-        # Whether tests of the record are gone: at each turn it may have something that was not left
-        # here.
-        self._has_gone = False
+        # The tests of the record that are there.
+        self._there = frozenset(self.recorded)
         # What outlives a test and was made in another turn than in the record: hashes of the names
         # of scopes; and whether that is not known of all.
         self._moved = frozenset()
         self._is_all_moved = False
-        # Whether tests have run since values were compared, and such as may not have done what
-        # they did.
+        # Of tests that ran: what each left as in a run of all tests, and those that did what they
+        # did in the record.
+        self.exact = {}
+        self.same = []
+        # Those that may have met something else than in a run of all tests, and whether tests run
+        # that prevent that as far as one could know.
+        self.inexact = []
+        self.has_setters = True
+        self.is_active = True
+        # Whether tests have run since values were compared.
         self._has_run = False
-        self._is_in_doubt = False
 
     def is_in_order(self, tests):
         """Whether tests of the record come in its order."""
@@ -95,61 +131,143 @@ class Settling:
 
     def gone(self, tests):
         """Only `tests` are there: nobody leaves what others left."""
-        gone = self.recorded.keys() - set(tests)
-        for test in gone:
+        self._there = self.recorded.keys() & set(tests)
+        for test in self.recorded.keys() - self._there:
             self._doubt(self.recorded[test], self.order[test])
             self._move("", self.made.get(test))
-        self._has_gone = bool(gone)
 
     def left(self, test, values):
         """A test has ended and left these values; without, nobody knows any more."""
         if values is None:
             self._give_up()
+        elif self._running is not None and self._running.test == test:
+            for (path, name), value in values.items():
+                cell = self.plan.session.path(path), name
+                self._running.left[cell] = None if value == UNKNOWN else value
+                self._running.files[cell] = path
+
+    def _end(self):
+        """The test that ran has ended, and all of what it left is known."""
+        running, self._running = self._running, None
+        if running is None:
             return
+        test = running.test
         recorded = self.recorded.get(test, {})
-        place = self._places.get(test, 0)
         made = self.agent.left.made.get(test, "")
-        if made != self._made(test):
+        moved = self._difference(made, self._made(test))
+        if running.is_same:
+            self.same.append(test)
+            if moved is None:
+                self._is_all_moved = True
+            else:
+                self._unmade |= moved
+            for cell in running.left.keys() | recorded.keys():
+                if cell in recorded and running.left.get(cell) == recorded[cell]:
+                    self._stale.discard(cell)
+                else:
+                    self._stale.add(cell)
+            return
+        if moved is None or moved:
+            # Perhaps it made what another one makes in a run of all tests.
+            running.is_exact &= moved is not None and moved.isdisjoint(self._unmade)
             self._move(made, self._made(test))
-            if test in self._same:
-                # It met something else all the same, and perhaps others that are proven do.
-                self._same.discard(test)
-                self.proven = frozenset()
-                self._is_other(test)
-        for (path, name), value in values.items():
-            cell = self.plan.session.path(path), name
-            if test not in self._same:
-                if value == UNKNOWN or self.agent.left.made.get(test) != "":
-                    self._doubt((cell,), place)
-                if cell not in recorded:
-                    # No record tells who reads it.
-                    self.proven = frozenset()
-            if value == UNKNOWN:
-                # Another one has changed it since.
-                continue
-            if cell in self._by_code:
-                if cell in recorded:
-                    continue
+        if test in self.other_items:
+            # What it made for others may be made of its parameters.
+            self._move("", made)
+        if running.met is not None and running.is_exact:
+            self.agent.settle()
+            running.is_exact = self.reads.have_met(running, self._stale, self._unmade)
+        self.agent.met = None
+        place = running.place
+        if not running.is_exact:
+            self.inexact.append(test)
+            cells = running.left.keys() | recorded.keys()
+            self._doubt(cells, place)
+            self._stale |= cells
+            for cell in cells:
+                self._now[cell] = None
+            self._told |= cells
+            return
+        left = running.left
+        exact = self.exact[test] = []
+        for cell, value in left.items():
+            if cell in self._different and (cell in self._whole or cell in self._stale):
                 value = None
+            elif cell in self._whole and (running.files[cell], cell[1]) in self.agent.keys.known:
+                # Its entries tell.
+                value = recorded.get(cell) if self._has_entries_of(cell, left, recorded) else None
+            elif cell in self._stale:
+                # It need not be read to be changed, as the order of names, and may lack what others did.
+                value = recorded.get(cell) if self._is_alike(left, recorded) else None
+            if value is None or made != "":
+                self._doubt((cell,), place)
+            is_known = value is not None
+            if cell in self._by_code:
+                value = None
+                is_known = cell in recorded
+            is_told = is_known and not _is_unknown(value)
+            exact.append([running.files[cell], cell[1], value if is_told else UNKNOWN])
+            if cell in self._by_code and is_known:
+                continue
             self._now[cell] = value
             self._told.add(cell)
 
-    def _move(self, now, then):
-        """In one turn this was made now, and that in the record."""
+    def _is_alike(self, left, recorded):
+        """Whether a test left what it left in the record, as far as that can be seen here."""
+        return left.keys() == recorded.keys() and all(
+            cell in self._stale
+            or cell in self._whole
+            or value is not None
+            and value == recorded[cell]
+            for cell, value in left.items()
+        )
+
+    def _has_entries_of(self, whole, left, recorded):
+        """The same of the entries of a dictionary."""
+        path, name = whole
+        begin = name + "["
+
+        def entries(cells):
+            found = {cell: value for cell, value in cells.items() if cell[1].startswith(begin)}
+            return {cell: value for cell, value in found.items() if cell[0] == path}
+
+        return self._is_alike(entries(left), entries(recorded))
+
+    def finish(self):
+        """All tests have ended. Tell the trace of which it is known what they leave in a run of all
+        tests."""
+        if not self.is_active:
+            return
+        if self._has_run:
+            self.agent.left.flush()
+        self._end()
+        write = self.agent.trace.write
+        if self.inexact and self.has_setters:
+            write("inexact", self.inexact)
+        write("same", self.same)
+        for test, cells in self.exact.items():
+            write("exact", test, cells)
+
+    def _difference(self, now, then):
+        """The hashes of what was made at one of two times only; `None` if that is not known."""
         now, then = hashes_told(now), hashes_told(then)
         if now is None or then is None:
+            return None
+        return hashes_of(now ^ then) - self.names.exempt
+
+    def _move(self, now, then):
+        """In one turn this was made now, and that in the record."""
+        moved = self._difference(now, then)
+        if moved is None:
             self._is_all_moved = True
         else:
-            self._moved |= hashes_of(now ^ then)
+            self._moved |= moved
 
     def _is_other(self, test):
         """It is not proven that `test` does what it did."""
         for cell, value in self.recorded.get(test, {}).items():
-            if value == UNKNOWN or self._made(test) != "":
+            if _is_unknown(value) or self._made(test) != "":
                 self._doubt((cell,), self.order[test])
-        self._is_in_doubt = True
-        # What it leaves is looked at before the next one begins.
-        self.agent.left.gaps.add(test)
 
     def _doubt(self, cells, place):
         """Since the turn at `place` these perhaps have another value."""
@@ -171,6 +289,7 @@ class Settling:
 
     def _give_up(self):
         """Nobody waits any more, so nothing needs to be compared."""
+        self.is_active = False
         self.waiting = self.judged = frozenset()
         self.agent.left.gaps = set()
 
@@ -178,34 +297,64 @@ class Settling:
         """What the record has of a test that was made in its turn; `None` if it does not tell."""
         return self.made.get(test) if test in self.recorded else ""
 
+    def made_by(self, test):
+        """The hashes of what others get from a recorded test, but for caches that are cells; `None`
+        if that is not known."""
+        made = hashes_told(self.made.get(test))
+        return None if made is None else hashes_of(made) - self.names.exempt | {hash_of(test)}
+
+    def imports(self, test, made):
+        """Whether what a test makes for others is more than fixtures."""
+        return not made <= self.names.fixtures | {hash_of(test)}
+
     def begins(self, item):
-        """The turn of `item` begins, which runs."""
-        if not self.waiting:
-            return
+        """The turn of `item` begins, which runs. Returns what differs, if it was to run only for what
+        it leaves."""
+        if not self.is_active:
+            return None
+        self._compare(item)
         test = item.nodeid
-        if self._is_in_doubt or self._has_gone:
-            # Of others it is known what they left.
-            self._compare(item)
-        self._places[test] = self.order.get(test, self._next)
+        why = self._differs(item) if test in self.judged else None
+        self._runs(item, why is None and (test in self.proven or test in self.judged))
+        return why
+
+    def _runs(self, item, is_same):
+        test = item.nodeid
+        running = self._running = Running(item, is_same, self.order.get(test, self._next))
         self._next = self.order.get(test, self._next - 1) + 1
         self._has_run = True
-        if test in self.proven or test in self.judged and self._differs(item) is None:
-            self._same.add(test)
-            return
-        self._is_other(test)
+        # What it leaves is looked at before the next one begins.
+        self.agent.left.gaps.add(test)
+        if test in self.recorded:
+            self._passes(test, is_same, True)
+        if not is_same:
+            self._is_other(test)
+            running.is_exact = self.reads.are_met(item, self._stale, self._unmade)
+            if running.is_exact and (self._stale or self._unmade):
+                self.agent.absorb()
+                self.agent.met = running.met = Met()
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
-        if self._has_run or self._has_gone:
-            self._compare(item)
-        self._next = self.order[item.nodeid] + 1
+        self._compare(item)
         why = self._differs(item)
-        if not self.waiting:
+        if not self.is_active:
             # That was found out by this comparison.
             why = "nobody knows what earlier tests left"
         if why is not None:
-            self.begins(item)
+            self._runs(item, False)
+            return why
         return why
+
+    def passes(self, item):
+        """What was settled need not run, and does not."""
+        self._next = self.order[item.nodeid] + 1
+        if item.nodeid in self.recorded:
+            self._passes(item.nodeid, True, False)
+
+    def runs_as_well(self, item):
+        """What was settled runs all the same."""
+        self._runs(item, True)
 
     def _differs(self, item):
         """What differs of what a test reads; `None` if nothing does."""
@@ -231,53 +380,110 @@ class Settling:
 
     def _compare(self, item):
         """Compare what was left with the record, up to the turn of `item`."""
-        self._has_run = self._is_in_doubt = False
         # New tests come after the last known one.
         at = self.order.get(item.nodeid, self._next)
-        told = self._told
+        if self._has_run:
+            self.agent.left.flush()
+        self._end()
         while self._ahead and self.order[self._ahead[-1]] < at:
-            cells = self.recorded[self._ahead.pop()]
-            self._then.update(cells)
-            told.update(cells)
-        self.agent.left.flush()
-        # What the native helper cannot read is compared only now and then.
-        self.agent.state.ran(None, final=True)
-        for path, name in self.agent.state.changed:
-            cell = self.plan.session.path(path), name
-            self._now[cell] = None
-            told.add(cell)
-        for cell in told:
+            test = self._ahead[-1]
+            if test in self._there:
+                self._passes(test, True, False)
+            else:
+                self._ahead.pop()
+                self._then.update(self.recorded[test])
+                self._told.update(self.recorded[test])
+        if self._has_run:
+            # What the native helper cannot read is compared only now and then.
+            self.agent.state.ran(None, final=True)
+            for path, name in self.agent.state.changed:
+                cell = self.plan.session.path(path), name
+                self._now[cell] = None
+                self._told.add(cell)
+            self._has_run = False
+        for cell in self._told:
             now = self._now.get(cell)
             is_known = cell in self._now or cell not in self._by_code
-            if is_known and (now is None or now != self._then.get(cell)):
+            then = self._then.get(cell)
+            if is_known and (now is None or now != then or then == _NEVER):
                 self._different.add(cell)
             else:
                 self._different.discard(cell)
+        self._told = set()
         self._doubt(self._different, self._compared)
         self._trust(at)
         self._compared = at
-        self._told = set()
+
+    def _passes(self, test, is_same, runs):
+        """The turn of a recorded test passes."""
+        if self._ahead and self._ahead[-1] == test:
+            self._ahead.pop()
+        cells = self.recorded[test]
+        self._told.update(cells)
+        if is_same:
+            if not runs:
+                self._stale.update(cells)
+                made = self.made_by(test)
+                if made is None:
+                    self._is_all_moved = True
+                else:
+                    self._unmade |= made
+            for cell, value in cells.items():
+                # It does not read what differs, so it changes that without reading it.
+                is_other = self._now.get(cell) != self._then.get(cell) or (
+                    cell in self._now and self._now[cell] is None
+                )
+                if value is not None:
+                    self._now[cell] = None if is_other else value
+        self._then.update(cells)
+
+
+class Running:
+    """A test that runs."""
+
+    def __init__(self, item, is_same, place):
+        self.item = item
+        self.test = item.nodeid
+        self.is_same = is_same
+        self.place = place
+        # Whether all that it reads is as in a run of all tests.
+        self.is_exact = True
+        # What shows what it reads, if that matters.
+        self.met = None
+        # Cell -> value, and absolute path.
+        self.left = {}
+        self.files = {}
+
+
+# Equal to nothing.
+_NEVER = UNKNOWN + UNKNOWN
+
+
+def _known(value, test):
+    """What was left, and nobody knows what, is equal to itself only."""
+    return value if value != UNKNOWN else UNKNOWN + test
+
+
+def _is_unknown(value):
+    return value is not None and value[:1] == UNKNOWN
 
 
 class Begun:
     """How the tests that wait are settled."""
 
     def __init__(self):
-        # Those for which nobody has to run, and who sees whether that turns out so.
-        self.apart = frozenset()
-        self.beside = None
-        # What settles others at their turn, if that pays, and the tests that run for it.
+        # What settles them at their turn, and the tests that run for it.
         self.settling = None
         self.needed = ()
         # Else why there is none.
         self.why = "another record has its values"
 
 
-def begin(agent, plan, collected, kept, waiting):
-    """Settle `waiting` tests as far as that pays, beside those that are `kept` and so run.
-    `collected` are all items, in order."""
+def begin(agent, plan, collected, kept, waiting, is_broad):
+    """Settle `waiting` tests, beside those that are `kept` and so run. `collected` are all items, in
+    order. `is_broad`: all run that leave something."""
     begun = Begun()
-    matrices = {plan.tests[test]["matrix"] for test in waiting}
+    matrices = {plan.tests[test]["matrix"] for test in waiting or plan.tests}
     # The nearest record comes first.
     number = min(matrices)
     ties = plan.content["matrices"][number].get("ties")
@@ -286,39 +492,39 @@ def begin(agent, plan, collected, kept, waiting):
         return begun
     waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
     items = [item.nodeid for item in collected]
-    settling = Settling(agent, plan, ties, waiting)
+    settling = Settling(agent, plan, ties, waiting, Names(agent, collected))
     if not settling.is_in_order(items):
         begun.why = "the tests are in another order"
         return begun
     runs = set(kept).difference(waiting)
-    # Of tests that another record proves nobody knows here what they leave.
-    if ties.get("is_alone") and all(told["matrix"] == number for told in plan.tests.values()):
-        begun.apart = apart(settling, collected, runs)
-    if begun.apart:
-        begun.beside = Beside(settling, collected, begun.apart)
-    settling.waiting = waiting = waiting - begun.apart
-    if waiting:
-        _settle_at_turn(begun, settling, collected, runs)
+    settling.reads = Reads(settling, collected)
+    settling.other_items = plan.other_items(number)
+    is_alone = all(told["matrix"] == number for told in plan.tests.values())
+    if ties.get("is_alone") and is_alone and not is_broad:
+        needed = setters(settling, collected, runs)
+        needed += separators(collected, runs.union(needed), waiting)
+        if waiting and not _pays(needed, waiting):
+            needed = separators(collected, runs, waiting)
+            settling.has_setters = False
+        settling.proven = frozenset(needed) - waiting
+    else:
+        # Of tests that another record proves nobody knows here what they leave.
+        needed = [test for test in items if test in settling.recorded and test not in runs]
+        needed += separators(collected, runs.union(needed), waiting)
+        if waiting and not is_broad and not _pays(needed, waiting):
+            begun.why = "running what leaves something would cost more"
+            return begun
+    settling.judged = waiting.intersection(needed)
+    settling.gone(items)
+    settling.waiting = waiting.difference(needed)
+    agent.left.gaps = runs.union(needed)
+    begun.settling, begun.needed = settling, needed
     return begun
 
 
-def _settle_at_turn(begun, settling, collected, runs):
-    """Have tests wait for their turn, if that pays."""
-    items = [item.nodeid for item in collected]
-    waiting = settling.waiting
-    needed = [test for test in items if test in settling.recorded and test not in runs]
-    needed += separators(collected, runs.union(needed), waiting)
-    more = [test for test in needed if test not in waiting]
-    # Of those that wait, these would run as well.
-    saved = len(waiting) - (len(needed) - len(more))
-    # Not all of them will turn out to be the same.
-    if 2 * len(more) > saved:
-        begun.why = "running what leaves something would cost more"
-        return
-    settling.judged = waiting.intersection(needed)
-    settling.proven = frozenset(more)
-    settling.gone(items)
-    settling.waiting = waiting.difference(needed)
-    runs = runs.union(needed, settling.waiting)
-    settling.agent.left.gaps = {one for one, next in zip(items, items[1:]) if next not in runs}
-    begun.settling, begun.needed = settling, needed
+def _pays(needed, waiting):
+    """Whether fewer tests run if those that are `needed` do: not all that wait will turn out to do
+    what they did."""
+    more = sum(test not in waiting for test in needed)
+    saved = len(waiting) - (len(needed) - more)
+    return 2 * more <= saved

@@ -1,0 +1,114 @@
+"""Which tests leave something that others can read, and so run with them.
+
+PYTEST_DONT_REWRITE
+"""
+
+from .confirm import file_of, names_of
+from .fixtures import TEAR_DOWN, fixtures_of
+from .met import ANYTHING, Functions, modules_of, needs_of, read_of
+from .names import name_hash
+from .turns import hashes_of, hashes_told
+from .watch import member_at
+
+
+class Reads:
+    """Which cells that tests leave a test can read."""
+
+    def __init__(self, settling, collected):
+        self._settling = settling
+        self._plan = settling.plan
+        self._items = {item.nodeid: item for item in collected}
+        self._cells = frozenset().union(*settling.recorded.values())
+        self._known = {}
+        self._functions = Functions(self._plan)
+        self._plan.needing.learn(settling.hashes.union(map(hash_of, settling.recorded)))
+
+    def of(self, item):
+        """Cells, and hashes of what it needs that tests make; `None` if no record tells."""
+        test = item.nodeid
+        if test not in self._known:
+            part = None
+            if test in self._plan.tests:
+                part = self._plan.tied(test)
+            if part is None:
+                self._known[test] = None
+            else:
+                file = file_of(self._settling.agent, self._plan, item)
+                cells = self._plan.read_by(self._cells, test, file, names_of(item))
+                needs = set()
+                for number in part["sets"]:
+                    needs |= self._plan.needing.of(number)
+                self._known[test] = cells, needs - self._settling.names.exempt
+        return self._known[test]
+
+    def are_met(self, item, stale, unmade):
+        """Whether a test reads nothing that may be different from a run of all tests."""
+        reads = self.of(item)
+        if reads is None:
+            return True
+        return stale.isdisjoint(reads[0]) and unmade.isdisjoint(reads[1])
+
+    def have_met(self, running, stale, unmade):
+        """The same of one that ran, by what ran in its turn."""
+        agent = self._settling.agent
+        part = self._plan.tied(running.test) if running.test in self._plan.tests else None
+        reading = self._plan.reading(self._cells)
+        if not stale <= self._cells:
+            # Nobody knows who reads what no record has.
+            return False
+        annotations = part is not None and part.get("annotations")
+        cells = read_of(running.met, agent, self._plan, reading, self._functions, annotations)
+        if cells is ANYTHING:
+            return False
+        found = reading.differences.found
+        cells = cells.union(found[at].cell for at in reading.by_names(names_of(running.item)))
+        cells |= reading.read_by_all
+        file = file_of(agent, self._plan, running.item)
+        needed = modules_of(agent.left.scope, file, running.met, agent, self._plan)
+        if part is not None:
+            needed |= self._plan.needed(part)
+        cells = {cell for cell in cells if cell in reading.everywhere or cell[0] in needed}
+        cells |= reading.differences.settings
+        needs = needs_of(agent.left.scope, agent, agent.left.name_of)
+        return stale.isdisjoint(cells) and unmade.isdisjoint(needs)
+
+
+class Names:
+    """Hashes of the names of what tests make for others."""
+
+    def __init__(self, agent, collected):
+        fixtures = {name for item in collected for name in fixtures_of(item)}
+        self.fixtures = {name_hash("fixture %s None" % name) for name in fixtures}
+        # These have their content in cells, so that it does not matter who makes it: caches of
+        # functions of modules and classes. And the end of a fixture makes nothing.
+        self.exempt = {name_hash("fixture %s %s" % (name, TEAR_DOWN)) for name in fixtures}
+        modules = {scope.name: one for scope, one in agent.values.modules.items()}
+        for scope in list(agent.named_scopes.values()):
+            if scope.kind == "cache" and modules.get(scope.name) is not None:
+                there = member_at(modules[scope.name], scope.extra)
+                if getattr(there, "_tamis_scope", None) is scope:
+                    self.exempt.add(name_hash(agent.left.name_of(scope)))
+
+
+def hash_of(test):
+    """Of the name that who needs a test's code for another reason than cells has for it."""
+    return name_hash("test " + test)
+
+
+def setters(settling, collected, runs):
+    """The tests, in order, that leave something which those that run can read."""
+    found, cells, made = [], set(), set()
+    for item in reversed(collected):
+        test = item.nodeid
+        if test in runs:
+            reads = settling.reads.of(item)
+            if reads is not None:
+                cells |= reads[0]
+                made |= reads[1]
+        elif test in settling.recorded:
+            then = settling.made_by(test)
+            # What it imports may be a library, which asks for whatever its code spells.
+            leads = then is None or not made.isdisjoint(then) or settling.imports(test, then)
+            if leads or not cells.isdisjoint(settling.recorded[test]):
+                found.append(test)
+    return found[::-1]

@@ -1,0 +1,320 @@
+//! Tests that leave something are left out themselves if those that run read nothing of it; and who
+//! ran without what others leave is not believed.
+
+use std::collections::BTreeSet;
+
+use crate::harness::*;
+use crate::ties::{readers, step};
+
+/// An edit, whether the readers in `test_b.py` run, and those that fail.
+struct Case {
+    name: &'static str,
+    files: &'static str,
+    edits: &'static [(&'static str, &'static str, &'static str)],
+    /// All that run, by the names of their functions.
+    ran: &'static [&'static str],
+    failed: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "nobody that runs reads what the first one leaves",
+        files: r#"
+-- lib.py --
+A = []
+B = 0
+def b():
+    return 2
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_b():
+    lib.B = lib.b()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert lib.A == [1]
+@pytest.mark.parametrize("n", range(8))
+def test_both(n):
+    assert lib.A == [1] and lib.B == 2
+"#,
+        edits: &[("lib.py", "return 2", "return 1 + 1")],
+        ran: &["test_b"],
+        failed: &[],
+    },
+    Case {
+        name: "a reader of something else must not pass for want of what was left out",
+        files: r#"
+-- lib.py --
+A = 0
+B = 0
+-- test_a.py --
+import lib
+def test_a():
+    lib.A = 1
+def test_b():
+    lib.B = 5
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_either(n):
+    assert lib.A == 1 or lib.B == 0
+"#,
+        edits: &[("test_a.py", "lib.A = 1", "lib.A = 2")],
+        ran: &["test_a", "test_b", "test_either"],
+        failed: &["test_either"],
+    },
+    Case {
+        name: "edited code reads what was left out, and two differences cancel out",
+        files: r#"
+-- lib.py --
+A = 0
+C = 0
+def f():
+    return 3
+-- test_a.py --
+import lib
+def test_a():
+    lib.A = 1
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.C == 3
+"#,
+        edits: &[(
+            "lib.py",
+            "return 3",
+            "return 3 + getattr(__import__(\"lib\"), \"\".join([\"A\"]))",
+        )],
+        ran: &["test_a", "test_c", "test_read"],
+        failed: &["test_read"],
+    },
+    Case {
+        name: "a new test reads what was left out",
+        files: r#"
+-- lib.py --
+A = []
+C = 0
+def f():
+    return 3
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.C == 3
+"#,
+        edits: &[
+            ("lib.py", "return 3", "return 2 + 1"),
+            (
+                "test_b.py",
+                "import lib\n",
+                "import lib\ndef test_new():\n    assert not lib.A\n",
+            ),
+        ],
+        ran: &["test_a", "test_c", "test_new"],
+        failed: &["test_new"],
+    },
+    Case {
+        name: "entries by key, and all of them",
+        files: r#"
+-- lib.py --
+REG = {}
+def put(key, value):
+    REG[key] = value
+def get(key):
+    return REG[key]
+def made():
+    return 2
+-- test_a.py --
+import lib
+def test_a():
+    lib.put("a", 1)
+def test_b():
+    lib.put("b", lib.made())
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_one(n):
+    assert lib.get("a") == 1
+@pytest.mark.parametrize("n", range(8))
+def test_all(n):
+    assert list(lib.REG.items()) == [("a", 1), ("b", 2)]
+"#,
+        edits: &[("lib.py", "return 2", "return 1 + 1")],
+        ran: &["test_b"],
+        failed: &[],
+    },
+    Case {
+        name: "another entry differs for who reads all of them",
+        files: r#"
+-- lib.py --
+REG = {}
+def put(key, value):
+    REG[key] = value
+def get(key):
+    return REG[key]
+def name():
+    return "b"
+-- test_a.py --
+import lib
+def test_a():
+    lib.put("a", 1)
+def test_b():
+    lib.put(lib.name(), 2)
+    lib.put("b", 2)
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_one(n):
+    assert lib.get("a") == 1
+@pytest.mark.parametrize("n", range(8))
+def test_all(n):
+    assert len(lib.REG) == 2
+"#,
+        edits: &[("lib.py", "return \"b\"", "return \"c\"")],
+        ran: &["test_a", "test_all", "test_b"],
+        failed: &["test_all"],
+    },
+    Case {
+        name: "what a cache has for an object of the test's own is nobody else's",
+        files: r#"
+-- lib.py --
+import functools
+C = 0
+class Thing:
+    @functools.lru_cache(maxsize=None)
+    def size(self):
+        return 3
+def f():
+    return 1
+SHARED = Thing()
+-- test_a.py --
+import lib
+def test_a():
+    assert lib.Thing().size() == 3
+def test_c():
+    lib.C = lib.f() if lib.Thing().size() else 0
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.C == 1 and lib.Thing().size() == 3
+"#,
+        edits: &[("lib.py", "return 1", "return 2 - 1")],
+        ran: &["test_c"],
+        failed: &[],
+    },
+];
+
+fn functions(run: &Run) -> BTreeSet<&str> {
+    let names = run
+        .outcomes
+        .keys()
+        .filter_map(|test| test.split("::").nth(1));
+    names
+        .map(|name| name.split('[').next().unwrap_or_default())
+        .collect()
+}
+
+#[test]
+fn only_those_run_that_leave_what_others_read() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for case in CASES {
+            let mut project = Project::new(python, case.files);
+            project.commit("one");
+            assert_eq!(project.run().code, 0, "{}", case.name);
+            let run = step(&mut project, case.edits);
+            let about = format!("{}\n{}", case.name, run.stderr);
+            assert_eq!(readers(&run).1, set(case.failed), "{about}");
+            assert_eq!(functions(&run), set(case.ran), "{about}");
+            if case.failed.is_empty() {
+                // The rows of this run are of use.
+                assert!(functions(&project.run()).is_empty(), "again: {about}");
+            }
+        }
+    });
+}
+
+fn set(names: &[&'static str]) -> BTreeSet<&'static str> {
+    names.iter().copied().collect()
+}
+
+/// What a run of a part records serves the next one: the same edit back and forth, and another.
+#[test]
+fn runs_of_a_part_in_a_row() {
+    const FILES: &str = r#"
+-- lib.py --
+A = []
+REG = {}
+C = 0
+def put(key, value):
+    REG[key] = value
+def get(key):
+    return REG[key]
+def f():
+    return 1
+def g():
+    return 5
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_g():
+    lib.put("g", lib.g())
+def test_c():
+    lib.put("c", lib.f())
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.get("c") == 1
+@pytest.mark.parametrize("n", range(8))
+def test_all(n):
+    assert lib.REG == {"g": 5, "c": 1} and lib.A == [1]
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().code, 0);
+        for (from, to, ran, failed) in [
+            ("return 1", "return 2 - 1", &["test_c"][..], &[][..]),
+            ("return 2 - 1", "return 3 - 2", &["test_c"], &[]),
+            ("return 5", "return 4 + 1", &["test_g"], &[]),
+            (
+                "return 3 - 2",
+                "return 3",
+                &["test_a", "test_all", "test_c", "test_g", "test_read"],
+                &["test_all", "test_read"],
+            ),
+            (
+                "return 3",
+                "return 1",
+                &["test_a", "test_all", "test_c", "test_g", "test_read"],
+                &[],
+            ),
+        ] {
+            let run = step(&mut project, &[("lib.py", from, to)]);
+            assert_eq!(readers(&run).1, set(failed), "{to}\n{}", run.stderr);
+            assert_eq!(functions(&run), set(ran), "{to}\n{}", run.stderr);
+        }
+    });
+}
