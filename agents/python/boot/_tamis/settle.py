@@ -121,6 +121,8 @@ class Settling:
         self.inexact = []
         self.has_setters = True
         self.is_active = True
+        # How many that waited were left out, and ran.
+        self._settled = self._refuted = 0
         # Whether tests have run since values were compared.
         self._has_run = False
 
@@ -290,6 +292,7 @@ class Settling:
     def _give_up(self):
         """Nobody waits any more, so nothing needs to be compared."""
         self.is_active = False
+        self.agent.met = None
         self.waiting = self.judged = frozenset()
         self.agent.left.gaps = set()
 
@@ -341,9 +344,13 @@ class Settling:
         if not self.is_active:
             # That was found out by this comparison.
             why = "nobody knows what earlier tests left"
+        self._settled += why is None
         if why is not None:
             self._runs(item, False)
-            return why
+            self._refuted += 1
+            if self._refuted > max(_MANY, self._settled):
+                # Looking at what each leaves takes longer than it saves.
+                self._give_up()
         return why
 
     def passes(self, item):
@@ -454,6 +461,9 @@ class Running:
         self.left = {}
         self.files = {}
 
+
+# So many tests that wait may turn out different before nobody waits any more.
+_MANY = 200
 
 # Equal to nothing.
 _NEVER = UNKNOWN + UNKNOWN
