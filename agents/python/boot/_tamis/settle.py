@@ -116,10 +116,10 @@ class Settling:
         # did in the record.
         self.exact = {}
         self.same = []
-        # Those that may have met something else than in a run of all tests, and whether tests run
-        # that prevent that as far as one could know.
+        # Those that may have met something else than in a run of all tests, and whether they run
+        # again: not where all run that leave something, or nobody runs for what others read.
         self.inexact = []
-        self.has_setters = True
+        self.tells_inexact = True
         self.is_active = True
         # How many that waited were left out, and ran.
         self._settled = self._refuted = 0
@@ -238,14 +238,15 @@ class Settling:
     def finish(self):
         """All tests have ended. Tell the trace of which it is known what they leave in a run of all
         tests."""
+        if self.is_active:
+            if self._has_run:
+                self.agent.left.flush()
+            self._end()
+        write = self.agent.trace.write
+        if self.inexact and self.tells_inexact:
+            write("inexact", self.inexact)
         if not self.is_active:
             return
-        if self._has_run:
-            self.agent.left.flush()
-        self._end()
-        write = self.agent.trace.write
-        if self.inexact and self.has_setters:
-            write("inexact", self.inexact)
         write("same", self.same)
         for test, cells in self.exact.items():
             write("exact", test, cells)
@@ -293,6 +294,9 @@ class Settling:
         """Nobody waits any more, so nothing needs to be compared."""
         self.is_active = False
         self.agent.met = None
+        if self._running is not None:
+            self.inexact.append(self._running.test)
+            self._running = None
         self.waiting = self.judged = frozenset()
         self.agent.left.gaps = set()
 
@@ -314,6 +318,8 @@ class Settling:
         """The turn of `item` begins, which runs. Returns what differs, if it was to run only for what
         it leaves."""
         if not self.is_active:
+            # Nobody looks any more at what it lacks.
+            self.inexact.append(item.nodeid)
             return None
         self._compare(item)
         test = item.nodeid
@@ -515,10 +521,11 @@ def begin(agent, plan, collected, kept, waiting, is_broad):
         needed += separators(collected, runs.union(needed), waiting)
         if waiting and not _pays(needed, waiting):
             needed = separators(collected, runs, waiting)
-            settling.has_setters = False
+            settling.tells_inexact = False
         settling.proven = frozenset(needed) - waiting
     else:
         # Of tests that another record proves nobody knows here what they leave.
+        settling.tells_inexact = False
         needed = [test for test in items if test in settling.recorded and test not in runs]
         needed += separators(collected, runs.union(needed), waiting)
         if waiting and not is_broad and not _pays(needed, waiting):
