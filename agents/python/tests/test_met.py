@@ -11,7 +11,7 @@ from _tamis.met import ANYTHING, Functions, Met, read_of
 
 sys.path.remove(traces.BOOT)
 
-FILE = "/work/lib.py"
+FILE = "/project/lib.py"
 
 
 class Reading:
@@ -51,7 +51,7 @@ def test_code_by_its_line(line, expected):
 
 
 def test_what_nobody_knows_may_read_anything():
-    assert read([("/work/other.py", 1)]) is ANYTHING
+    assert read([("/project/other.py", 1)]) is ANYTHING
     assert read([None]) is ANYTHING
     assert read([(FILE, 8)]) is ANYTHING
     assert read([(FILE, 8)], annotations=True) == set()
