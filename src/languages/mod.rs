@@ -36,7 +36,7 @@ pub(crate) use python::names::model::{
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use python::{KEYED, Keyed, LISTED, TOLD, is_entry, keyed_in, shown as shown_cell};
-pub(crate) use reads::{FunctionAt, Needed, UnitReads, functions_at, read_by};
+pub(crate) use reads::{FunctionAt, Needed, UnitReads, Words, functions_at, read_by};
 pub(crate) use rust::{parsed as parsed_rust, trace as rust_trace};
 
 pub(crate) use way::{Origin, Step, Way, Whole};

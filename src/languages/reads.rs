@@ -59,8 +59,17 @@ impl UnitReads {
 pub(crate) struct Read {
     /// By unit; `None` if it is no code.
     pub of: Vec<Option<UnitReads>>,
+    pub words: Words,
+}
+
+/// Names that mean more than what has these names.
+#[derive(Default)]
+pub(crate) struct Words {
     /// What runners of tests ask test files for by themselves.
     pub asked: &'static [&'static str],
+    /// By what code that was made while tests ran, and so is in no source, can reach more than what
+    /// has such a name.
+    pub leading: Vec<&'static str>,
 }
 
 /// A function of a source.
@@ -89,7 +98,7 @@ pub(crate) fn functions_at(facts: &Facts<'_>, path: &BStr) -> Result<Vec<Functio
 pub(crate) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> Result<Read> {
     let mut read = Read {
         of: vec![None; units.len()],
-        asked: &[],
+        words: Words::default(),
     };
     for language in LANGUAGES {
         let Some(by) = language.reads(facts, modules, units)? else {
@@ -98,7 +107,7 @@ pub(crate) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
         for (known, new) in read.of.iter_mut().zip(by.of) {
             *known = known.take().or(new);
         }
-        read.asked = by.asked;
+        read.words = by.words;
     }
     for (read, unit) in read.of.iter_mut().zip(units) {
         if read.is_none() && unit.kind().is_source() {

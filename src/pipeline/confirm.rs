@@ -13,7 +13,9 @@ use rustc_hash::FxHashMap;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
-use crate::languages::{Environment, Facts, FunctionAt, Needed, UnitReads, functions_at, read_by};
+use crate::languages::{
+    Environment, Facts, FunctionAt, Needed, UnitReads, Words, functions_at, read_by,
+};
 use crate::matrix::{self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values};
 use crate::runners::{
     Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
@@ -63,7 +65,7 @@ pub(crate) fn confirming<'d>(
     planning
         .finish(&functions, |modules, units| {
             let read = read_by(&facts, modules, units)?;
-            Ok((read.of, read.asked))
+            Ok((read.of, read.words))
         })
         .map(Some)
 }
@@ -205,7 +207,7 @@ struct Source<'d> {
 }
 
 /// What units read, and what runners ask test files for.
-type Answer = (Vec<Option<UnitReads>>, &'static [&'static str]);
+type Answer = (Vec<Option<UnitReads>>, Words);
 
 impl<'d> Planning<'d> {
     /// `is_alone`: whether all tests that are left out are so by this matrix.
@@ -413,7 +415,7 @@ impl<'d> Planning<'d> {
         });
         let mut units: Vec<&Unit> = self.units.all.to_vec();
         units.extend(functions.iter().map(|(_, function)| &function.unit));
-        let (mut reads, asked) = read(&needed.collect(), &units)?;
+        let (mut reads, words) = read(&needed.collect(), &units)?;
         let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);
@@ -451,7 +453,8 @@ impl<'d> Planning<'d> {
             sets,
             paths: paths.all.iter().map(ToString::to_string).collect(),
             modules: self.modules.all,
-            asked,
+            asked: words.asked,
+            leading: words.leading,
             functions: by_path,
             tests: self
                 .open

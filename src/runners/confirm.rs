@@ -19,6 +19,10 @@ pub(crate) struct Confirm<'a> {
     pub modules: Vec<Vec<usize>>,
     /// What runners of tests ask test files for by themselves.
     pub asked: &'static [&'static str],
+    /// By what code that was made while tests ran, and so is in no source, can reach more than what
+    /// has such a name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leading: Vec<&'static str>,
     pub units: Vec<OwnUnit>,
     /// Lists of indexes into `units`.
     pub sets: Vec<Vec<usize>>,

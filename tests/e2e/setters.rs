@@ -257,6 +257,123 @@ fn set(names: &[&'static str]) -> BTreeSet<&'static str> {
     names.iter().copied().collect()
 }
 
+/// Tests of which it shows at once that they met nothing that was left out: they run once.
+const ONCE: &[Case] = &[
+    Case {
+        name: "code that was made while the test ran spells what it reads",
+        files: r#"
+-- lib.py --
+A = []
+COUNT = 0
+def g(x):
+    return x + 1
+def compiled(name):
+    global COUNT
+    COUNT += 1
+    spaces = {"g": g}
+    exec(f"def made_{name}_{COUNT}(x):\n    return g(x)\n", spaces)
+    return spaces[f"made_{name}_{COUNT}"]
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_b():
+    assert lib.compiled("b")(1) == 2
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert lib.A == [1]
+@pytest.mark.parametrize("n", range(8))
+def test_both(n):
+    assert lib.A == [1] and lib.COUNT == 1
+"#,
+        edits: &[("test_a.py", "== 2", "== 1 + 1")],
+        ran: &["test_b"],
+        failed: &[],
+    },
+    Case {
+        name: "who asks for annotations reads these, and what they mean",
+        files: r#"
+-- lib.py --
+A = []
+B = 0
+def f(x: int) -> int:
+    return x
+def names(of):
+    return sorted(of.__annotations__)
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_b():
+    lib.B = len(lib.names(lib.f))
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert lib.A == [1]
+@pytest.mark.parametrize("n", range(8))
+def test_both(n):
+    assert lib.A == [1] and lib.B == 2
+"#,
+        edits: &[(
+            "test_a.py",
+            "len(lib.names(lib.f))",
+            "0 + len(lib.names(lib.f))",
+        )],
+        ran: &["test_b"],
+        failed: &[],
+    },
+    Case {
+        name: "whoever reads what nobody can tell runs with those that leave it",
+        files: r#"
+-- lib.py --
+A = []
+F = None
+def f():
+    return 1
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_b():
+    lib.F = iter([1, 2] * 8)
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert next(lib.F) in (1, 2) and lib.A == [1] and lib.C == 1
+@pytest.mark.parametrize("n", range(8))
+def test_both(n):
+    assert lib.A == [1] and lib.C == 1
+"#,
+        edits: &[("lib.py", "return 1", "return 2 - 1")],
+        ran: &["test_a", "test_b", "test_c", "test_first"],
+        failed: &[],
+    },
+];
+
+#[test]
+fn who_met_nothing_that_was_left_out_runs_once() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for case in ONCE {
+            let mut project = Project::new(python, case.files);
+            project.commit("one");
+            assert_eq!(project.run().code, 0, "{}", case.name);
+            let run = step(&mut project, case.edits);
+            let about = format!("{}\n{}", case.name, run.stderr);
+            assert!(!run.stderr.contains("run again after these"), "{about}");
+            assert_eq!(functions(&run), set(case.ran), "{about}");
+        }
+    });
+}
+
 /// What a run of a part records serves the next one: the same edit back and forth, and another.
 #[test]
 fn runs_of_a_part_in_a_row() {

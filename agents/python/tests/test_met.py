@@ -15,9 +15,8 @@ FILE = "/project/lib.py"
 
 
 class Reading:
-    """The cells that unit 1 reads are those of the module, unit 2 reads `REG`."""
+    """The cells that unit 1 reads are those of the module, unit 2 reads `REG`, unit 3 annotations."""
 
-    index = types.SimpleNamespace(annotating=lambda: {3})
     by_cell = {("lib.py", "A"), ("lib.py", "REG"), ("lib.py", "REG['k']"), ("lib.py", "C.size")}
     differences = types.SimpleNamespace(found=[types.SimpleNamespace(cell=("lib.py", "C.size"))])
 
@@ -28,15 +27,22 @@ class Reading:
         return {0} if "size" in names else set()
 
 
-def read(code=(), notes=(), annotations=False):
+    def reads_annotations(self, unit):
+        return unit == 3
+
+    def cells_by_annotations(self):
+        return {("lib.py", "C.size")}
+
+
+def read(code=(), notes=()):
     content = {"functions": {"0": [[0, 0, 1], [3, 5, 2], [7, 9, 3]]}}
     session = types.SimpleNamespace(path=lambda path: path.rpartition("/")[2])
-    plan = types.SimpleNamespace(content=content, paths=["lib.py"], session=session)
+    plan = types.SimpleNamespace(content=content, paths=["lib.py"], session=session, leading=["vars"])
     met = Met()
     met.code.update(range(len(code)))
     met.notes.update(notes)
     agent = types.SimpleNamespace(code_places=dict(enumerate(code)))
-    return read_of(met, agent, plan, Reading(), Functions(plan), annotations)
+    return read_of(met, agent, plan, Reading(), Functions(plan))
 
 
 def names(found):
@@ -53,10 +59,21 @@ def test_code_by_its_line(line, expected):
 def test_what_nobody_knows_may_read_anything():
     assert read([("/project/other.py", 1)]) is ANYTHING
     assert read([None]) is ANYTHING
-    assert read([(FILE, 8)]) is ANYTHING
-    assert read([(FILE, 8)], annotations=True) == set()
     assert read(notes=[("names", "*", None)]) is ANYTHING
     assert read(notes=[("reached", "", ":vars")]) is ANYTHING
+
+
+def test_who_reads_annotations_reads_what_they_mean():
+    assert names(read([(FILE, 8)])) == {"C.size"}
+    assert names(read([(FILE, 3)], [("annotations", "", None)])) == {"REG", "C.size"}
+    assert names(read(notes=[("reached", "", ".__annotations__")])) == {"C.size"}
+
+
+@pytest.mark.parametrize("mark", ["", ":", "."])
+def test_code_that_was_made_reads_what_it_spells(mark):
+    assert names(read(notes=[("reached", FILE, mark + "size")])) == {"C.size"}
+    assert read(notes=[("reached", FILE, mark + "argmap_size_12")]) == set()
+    assert read(notes=[("reached", FILE, mark + "vars")]) is ANYTHING
 
 
 def test_keys_in_place_of_the_dictionary():

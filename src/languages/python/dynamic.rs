@@ -1,5 +1,6 @@
 //! What lets code reach names that it does not spell.
 
+use super::asked::HAND_OUT_MODULES;
 use crate::languages::name_hash;
 
 /// Built-in names whose use, whatever the arguments, can reach any name.
@@ -100,40 +101,48 @@ pub(super) fn only_looks_at(item: &str) -> bool {
 /// that are given an object reach what that object holds; a module must have
 /// been used as a value to get there.)
 pub(super) fn is_wide_name(name: &str) -> bool {
-    matches!(
-        name,
-        "eval" | "exec" | "execfile" | "compile" | "__import__" | "__builtins__"
-    )
+    WIDE_NAMES.contains(&name)
 }
+
+const WIDE_NAMES: [&str; 6] = [
+    "eval",
+    "exec",
+    "execfile",
+    "compile",
+    "__import__",
+    "__builtins__",
+];
 
 /// Attributes, of any object, that lead to namespaces or to classes that
 /// nobody named.
 pub(super) fn is_wide_attribute(name: &str) -> bool {
-    matches!(
-        name,
-        "__builtins__"
-            | "__subclasses__"
-            | "__import__"
-            | "f_builtins"
-            // Hands out functions by where they stand.
-            | "get_overloads"
-    )
+    WIDE_ATTRIBUTES.contains(&name)
 }
+
+const WIDE_ATTRIBUTES: [&str; 5] = [
+    "__builtins__",
+    "__subclasses__",
+    "__import__",
+    "f_builtins",
+    // Hands out functions by where they stand.
+    "get_overloads",
+];
 
 /// Attributes that lead to namespaces or frames. The native collector tells what code of the
 /// project gets from these.
 pub(super) fn is_watched_attribute(name: &str) -> bool {
-    matches!(
-        name,
-        "__globals__"
-            | "f_globals"
-            | "f_locals"
-            | "f_back"
-            | "_getframe"
-            | "_current_frames"
-            | "currentframe"
-    )
+    WATCHED_ATTRIBUTES.contains(&name)
 }
+
+const WATCHED_ATTRIBUTES: [&str; 7] = [
+    "__globals__",
+    "f_globals",
+    "f_locals",
+    "f_back",
+    "_getframe",
+    "_current_frames",
+    "currentframe",
+];
 
 /// The same of what is imported. What pickles name is told as well.
 pub(super) fn is_watched_import(module: &str, item: Option<&str>) -> bool {
@@ -205,13 +214,12 @@ impl Generated<'_> {
             Spelling::Met => return false,
             _ => {}
         }
-        let as_loaded = is_wide_name(name)
-            || is_wide_import(name, None)
-            || matches!(name, "globals" | "locals" | "vars" | "dir" | "help");
+        let as_loaded =
+            is_wide_name(name) || is_wide_import(name, None) || WIDE_BUILTINS.contains(&name);
         self.is_loaded() && as_loaded
             || is_wide_attribute(name)
             || is_watched_attribute(name)
-            || matches!(name, "__dict__" | "modules" | "import_module")
+            || LEAD_TO_NAMES.contains(&name)
     }
 
     /// Whether it gets all members of something, of which the collector tells if it is a class.
@@ -227,40 +235,72 @@ impl Generated<'_> {
     }
 }
 
+const WIDE_BUILTINS: [&str; 5] = ["globals", "locals", "vars", "dir", "help"];
+
+const LEAD_TO_NAMES: [&str; 3] = ["__dict__", "modules", "import_module"];
+
+/// All names that mean more to generated code than what has these names: [`Generated`], and what
+/// a unit tells that spells them, but for annotations.
+pub(super) fn leading() -> Vec<&'static str> {
+    let lists: [&[&str]; 17] = [
+        &["inspect", "gc", "builtins", "__main__"],
+        &ASK,
+        &WIDE_NAMES,
+        &WIDE_ATTRIBUTES,
+        &WATCHED_ATTRIBUTES,
+        &WIDE_MODULES,
+        &WIDE_BUILTINS,
+        &LEAD_TO_NAMES,
+        &LOOK_UP,
+        &MEMBERS,
+        &LIST_ALL,
+        &DOCSTRINGS,
+        &DOCSTRINGS_IN_TEXT,
+        &ASK_FOR_ANYTHING,
+        &LIST_MEMBERS,
+        &BEYOND_VALUES,
+        &HAND_OUT_MODULES,
+    ];
+    lists.concat()
+}
+
 /// Names, of whatever it be, by which code gets at attributes that nobody
 /// spelled, those that are inherited included.
 pub(super) fn looks_up(name: &str) -> bool {
-    matches!(
-        name,
-        "getattr"
-            | "attrgetter"
-            | "methodcaller"
-            | "getmembers"
-            | "getmembers_static"
-            | "getattr_static"
-            | "classify_class_attrs"
-            | "__getattribute__"
-            | "getdoc"
-            | "render_doc"
-            | "WRAPPER_ASSIGNMENTS"
-            // The library's own readers of what classes hold.
-            | "Cmd"
-            | "SimpleXMLRPCDispatcher"
-            | "SimpleXMLRPCServer"
-            | "CGIXMLRPCRequestHandler"
-            | "TestLoader"
-            | "defaultTestLoader"
-            | "shortDescription"
-            | "DocTestFinder"
-            | "dis"
-    )
+    LOOK_UP.contains(&name)
 }
+
+const LOOK_UP: [&str; 20] = [
+    "getattr",
+    "attrgetter",
+    "methodcaller",
+    "getmembers",
+    "getmembers_static",
+    "getattr_static",
+    "classify_class_attrs",
+    "__getattribute__",
+    "getdoc",
+    "render_doc",
+    "WRAPPER_ASSIGNMENTS",
+    // The library's own readers of what classes hold.
+    "Cmd",
+    "SimpleXMLRPCDispatcher",
+    "SimpleXMLRPCServer",
+    "CGIXMLRPCRequestHandler",
+    "TestLoader",
+    "defaultTestLoader",
+    "shortDescription",
+    "DocTestFinder",
+    "dis",
+];
 
 /// Names by which code gets all members of classes at once. Of which classes the native collector
 /// tells.
 pub(super) fn lists_members(name: &str) -> bool {
-    matches!(name, "vars" | "dir" | "__dict__" | "__dir__")
+    MEMBERS.contains(&name)
 }
+
+const MEMBERS: [&str; 4] = ["vars", "dir", "__dict__", "__dir__"];
 
 /// Whether what is imported from here leads to any name of any module: `item`
 /// is the name in `from module import item` or `module.item`, `None` the
@@ -286,11 +326,27 @@ pub(super) fn is_wide_import(module: &str, item: Option<&str>) -> bool {
         "builtins" => item.is_none_or(|item| item == "*" || is_wide_name(item)),
         "typing" => item == Some("get_overloads"),
         "sys" => matches!(item, Some("modules" | "*")),
-        "copyreg" | "dill" | "cloudpickle" | "joblib" | "jsonpickle" | "ctypes" | "runpy"
-        | "pkgutil" | "imp" | "code" | "codeop" | "zipimport" | "pydoc" | "__main__" => true,
-        _ => false,
+        "__main__" => true,
+        module => WIDE_MODULES.contains(&module),
     }
 }
+
+/// Modules, whatever is imported from there.
+const WIDE_MODULES: [&str; 13] = [
+    "copyreg",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "jsonpickle",
+    "ctypes",
+    "runpy",
+    "pkgutil",
+    "imp",
+    "code",
+    "codeop",
+    "zipimport",
+    "pydoc",
+];
 
 /// Whether asking a module for this attribute tells nothing but its value;
 /// `__dict__` and the like hand out all the others.
@@ -323,32 +379,36 @@ pub(super) fn reads_annotations(name: &str) -> bool {
 
 /// Names by which code comes to members, and to what these have, without naming them.
 fn lists_what_there_is(name: &str) -> bool {
-    matches!(
-        name,
-        "__dir__"
-            | "getmembers"
-            | "getmembers_static"
-            | "classify_class_attrs"
-            | "render_doc"
-            | "pydoc"
-            | "DocTestFinder"
-            | "SimpleXMLRPCDispatcher"
-            | "SimpleXMLRPCServer"
-            | "CGIXMLRPCRequestHandler"
-            | "Cmd"
-    )
+    LIST_ALL.contains(&name)
 }
+
+const LIST_ALL: [&str; 11] = [
+    "__dir__",
+    "getmembers",
+    "getmembers_static",
+    "classify_class_attrs",
+    "render_doc",
+    "pydoc",
+    "DocTestFinder",
+    "SimpleXMLRPCDispatcher",
+    "SimpleXMLRPCServer",
+    "CGIXMLRPCRequestHandler",
+    "Cmd",
+];
 
 /// Names by which code gets at docstrings, of whatever it be; constants of code
 /// objects have them, too.
 pub(super) fn reads_docstrings(name: &str) -> bool {
-    DOCSTRINGS_IN_TEXT.contains(&name)
-        || lists_what_there_is(name)
-        || matches!(
-            name,
-            "getdoc" | "shortDescription" | "marshal" | "dis" | "DocXMLRPCServer"
-        )
+    DOCSTRINGS_IN_TEXT.contains(&name) || lists_what_there_is(name) || DOCSTRINGS.contains(&name)
 }
+
+const DOCSTRINGS: [&str; 5] = [
+    "getdoc",
+    "shortDescription",
+    "marshal",
+    "dis",
+    "DocXMLRPCServer",
+];
 
 /// Whether one of the words is among the sorted hashes of names that code asks
 /// for.

@@ -15,7 +15,7 @@ use super::listed;
 use super::module::Span;
 use super::modules::{Module, ModuleIndex, Modules};
 use super::names::is_builtin;
-use crate::languages::reads::{FunctionAt, Needed, Read, UnitReads};
+use crate::languages::reads::{FunctionAt, Needed, Read, UnitReads, Words};
 use crate::languages::{Analysis, Facts, ModuleUnits, Uses, name_hash};
 use crate::matrix::{Unit, What};
 
@@ -26,7 +26,10 @@ pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
     let of = units.iter().map(|unit| reading.unit(unit));
     Ok(Read {
         of: of.collect::<Result<_>>()?,
-        asked: &asked::ASKED_OF_TEST_FILES,
+        words: Words {
+            asked: &asked::ASKED_OF_TEST_FILES,
+            leading: dynamic::leading(),
+        },
     })
 }
 

@@ -94,7 +94,11 @@ fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confir
         let names = &modules[&BString::from("a.py")];
         assert_eq!(names.as_slice(), ["a"]);
         let reads = units.iter().map(|unit| reads_of(unit));
-        Ok((reads.collect(), &["setup_module"][..]))
+        let words = Words {
+            asked: &["setup_module"],
+            leading: vec!["vars"],
+        };
+        Ok((reads.collect(), words))
     };
     planning.finish(&[], read).unwrap()
 }

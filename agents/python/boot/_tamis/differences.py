@@ -488,6 +488,14 @@ class Readings:
             self._cells_of[unit] = known
         return known
 
+    def reads_annotations(self, unit):
+        """Whether a unit of the plan does so."""
+        return bool(self.units[unit].get("annotations"))
+
+    def cells_by_annotations(self):
+        """Those that whoever reads annotations may read."""
+        return {self.differences.found[at].cell for at in self._by_annotations()}
+
     def by_names(self, names):
         """The differences that are read by one of these names."""
         found = set()

@@ -7,6 +7,7 @@ PYTEST_DONT_REWRITE
 from bisect import bisect_right
 
 from .names import name_hash
+from .readers import NAMES as ANNOTATIONS
 
 # Of what cannot be told in cells.
 ANYTHING = None
@@ -47,11 +48,12 @@ class Functions:
         return (0, self._modules[path][0]) if self._modules[path] else None
 
 
-def read_of(met, agent, plan, reading, functions, reads_annotations):
+def read_of(met, agent, plan, reading, functions):
     """The cells of those that `reading` is about that a turn may have read; `ANYTHING` if nobody
     knows."""
     found = set()
     by_key = _read_by_key(met, plan)
+    reads_annotations = any(map(_is_of_annotations, met.notes))
     for number in met.code:
         place = agent.code_places.get(number)
         if place is None:
@@ -61,17 +63,21 @@ def read_of(met, agent, plan, reading, functions, reads_annotations):
         if function is None:
             return ANYTHING
         line, unit = function
-        if unit in reading.index.annotating() and not reads_annotations:
-            return ANYTHING
+        reads_annotations |= reading.reads_annotations(unit)
         cells = reading.cells_of(unit)
         # Of a dictionary that it reads by key, the keys were told.
         found |= {cell for cell in cells if (path, line, cell) not in by_key}
     for kind, path, text in met.notes:
-        cells = _of_note(kind, path, text, plan, reading, reads_annotations)
+        cells = _of_note(kind, path, text, plan, reading)
         if cells is ANYTHING:
             return ANYTHING
         found |= cells
-    return found
+    return found | reading.cells_by_annotations() if reads_annotations else found
+
+
+def _is_of_annotations(note):
+    kind, _, text = note
+    return kind == "annotations" or kind == "reached" and text[1:] in ANNOTATIONS
 
 
 def _read_by_key(met, plan):
@@ -84,10 +90,10 @@ def _read_by_key(met, plan):
     return found
 
 
-def _of_note(kind, path, text, plan, reading, reads_annotations):
+def _of_note(kind, path, text, plan, reading):
     every = reading.by_cell
     if kind == "annotations":
-        return set() if reads_annotations else ANYTHING
+        return set()
     if kind == "docstring":
         return {cell for cell in every if "__doc__" in cell[1]}
     if kind != "reached":
@@ -111,12 +117,17 @@ def _of_note(kind, path, text, plan, reading, reads_annotations):
         name = name.rpartition(":")[2]
         those = {cell for cell in every if name and cell[1].startswith(name + ".")}
         return {cell for cell in those if not cell[1].endswith(".__subclasses__")}
-    if mark in ("?", "=", "."):
-        if " " in name:
-            # That is the name of something that tests make.
-            return set()
-        return {reading.differences.found[at].cell for at in reading.by_names((name,))}
-    return ANYTHING
+    if mark == "?":
+        # Or that is the name of something that tests make.
+        return set() if " " in name else _named(name, reading)
+    if mark in ("=", ".", ":"):
+        return ANYTHING if name in plan.leading else _named(name, reading)
+    # Code that was made while the test ran imports that, perhaps.
+    return ANYTHING if text in plan.leading else _named(text, reading)
+
+
+def _named(name, reading):
+    return {reading.differences.found[at].cell for at in reading.by_names((name,))}
 
 
 def modules_of(scope, file, met, agent, plan):

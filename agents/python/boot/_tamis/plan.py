@@ -22,6 +22,7 @@ class Plan:
         self.paths = content["paths"]
         self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
         self.asked = frozenset(content.get("asked", ()))
+        self.leading = frozenset(content.get("leading", ()))
         self.tests = content["tests"]
         self.index = UnitIndex(content["units"], content["sets"])
         # By number of the matrix.
@@ -32,6 +33,7 @@ class Plan:
         self._met = {}
         # All that tests left, and who reads that.
         self._every = None
+        self._fresh = None
         self.needing = Needing(content, self.index)
 
     def judge(self, test, part, file, names, changed):
@@ -109,9 +111,15 @@ class Plan:
             self._every = cells, self._left(cells)
         return self._every[1]
 
+    def fresh(self, cells):
+        """The same of cells that no record has: these are few."""
+        if self._fresh is None or self._fresh[0] != cells:
+            self._fresh = cells, self._left(cells)
+        return self._fresh[1]
+
     def forget(self):
         """What is asked later is answered by what there is then."""
-        self._every = None
+        self._every = self._fresh = None
 
     def _left(self, cells):
         found = Differences.of_tests(cells, self.session, self.asked)

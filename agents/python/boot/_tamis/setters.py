@@ -41,36 +41,58 @@ class Reads:
                 self._known[test] = cells, needs - self._settling.names.exempt
         return self._known[test]
 
-    def are_met(self, item, stale, unmade):
-        """Whether a test reads nothing that may be different from a run of all tests."""
-        reads = self.of(item)
-        if reads is None:
-            return True
-        return stale.isdisjoint(reads[0]) and unmade.isdisjoint(reads[1])
+    def of_unknown(self, collected, waiting):
+        """Of `waiting` tests, those that read a cell of which nobody knows what earlier ones leave
+        there."""
+        unknown = self._settling.unknown()
+        found = set()
+        if not unknown:
+            return found
+        order = self._settling.order
+        reading = self._plan.fresh(frozenset(unknown))
+        for item in collected:
+            test = item.nodeid
+            if test in waiting:
+                part = self._plan.tied(test)
+                file = file_of(self._settling.agent, self._plan, item)
+                read = reading.of(part, file, self._plan.needed(part), names_of(item))
+                cells = {reading.differences.found[at].cell for at in read}
+                if any(unknown[cell] < order.get(test, 0) for cell in cells):
+                    found.add(test)
+        return found
 
     def have_met(self, running, stale, unmade):
-        """The same of one that ran, by what ran in its turn."""
+        """Whether a test that ran read nothing that may be different from a run of all tests, by what
+        ran in its turn."""
         agent = self._settling.agent
-        part = self._plan.tied(running.test) if running.test in self._plan.tests else None
-        reading = self._plan.reading(self._cells)
-        if not stale <= self._cells:
-            # Nobody knows who reads what no record has.
+        if not unmade.isdisjoint(needs_of(agent.left.scope, agent, agent.left.name_of)):
             return False
-        annotations = part is not None and part.get("annotations")
-        cells = read_of(running.met, agent, self._plan, reading, self._functions, annotations)
+        part = self._plan.tied(running.test) if running.test in self._plan.tests else None
+        file = file_of(agent, self._plan, running.item)
+        needed = modules_of(agent.left.scope, file, running.met, agent, self._plan)
+        if part is not None:
+            needed |= self._plan.needed(part)
+        readings = [self._plan.reading(self._cells)]
+        # What no record has anybody leave.
+        fresh = frozenset(stale - self._cells)
+        if fresh:
+            readings.append(self._plan.fresh(fresh))
+        return all(
+            self._are_unread(stale, running, reading, needed) for reading in readings
+        )
+
+    def _are_unread(self, stale, running, reading, needed):
+        """The same of the cells that `reading` is about, for modules that are `needed`."""
+        agent = self._settling.agent
+        cells = read_of(running.met, agent, self._plan, reading, self._functions)
         if cells is ANYTHING:
             return False
         found = reading.differences.found
         cells = cells.union(found[at].cell for at in reading.by_names(names_of(running.item)))
         cells |= reading.read_by_all
-        file = file_of(agent, self._plan, running.item)
-        needed = modules_of(agent.left.scope, file, running.met, agent, self._plan)
-        if part is not None:
-            needed |= self._plan.needed(part)
         cells = {cell for cell in cells if cell in reading.everywhere or cell[0] in needed}
         cells |= reading.differences.settings
-        needs = needs_of(agent.left.scope, agent, agent.left.name_of)
-        return stale.isdisjoint(cells) and unmade.isdisjoint(needs)
+        return stale.isdisjoint(cells)
 
 
 class Names:

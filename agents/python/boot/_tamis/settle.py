@@ -163,8 +163,11 @@ class Settling:
                 self._is_all_moved = True
             else:
                 self._unmade |= moved
+            # Whether it did here what it does in a run of all tests, without a look at values.
+            is_exact = running.is_looked_at and self._has_met(running)
             for cell in running.left.keys() | recorded.keys():
-                if cell in recorded and running.left.get(cell) == recorded[cell]:
+                is_left = cell in running.left and cell in recorded
+                if is_left and (is_exact or running.left[cell] == recorded[cell]):
                     self._stale.discard(cell)
                 else:
                     self._stale.add(cell)
@@ -176,16 +179,14 @@ class Settling:
         if test in self.other_items:
             # What it made for others may be made of its parameters.
             self._move("", made)
-        if running.met is not None and running.is_exact:
-            self.agent.settle()
-            running.is_exact = self.reads.have_met(running, self._stale, self._unmade)
-        self.agent.met = None
+        running.is_exact &= self._has_met(running)
         place = running.place
         if not running.is_exact:
             self.inexact.append(test)
             cells = running.left.keys() | recorded.keys()
             self._doubt(cells, place)
             self._stale |= cells
+            self._lacks(test, made, self._made(test))
             for cell in cells:
                 self._now[cell] = None
             self._told |= cells
@@ -213,6 +214,15 @@ class Settling:
                 continue
             self._now[cell] = value
             self._told.add(cell)
+
+    def _has_met(self, running):
+        """Whether a test that ran met nothing but what it meets in a run of all tests."""
+        if running.met is None:
+            # There was nothing else when it began.
+            return True
+        self.agent.settle()
+        self.agent.met = None
+        return self.reads.have_met(running, self._stale, self._unmade)
 
     def _is_alike(self, left, recorded):
         """Whether a test left what it left in the record, as far as that can be seen here."""
@@ -307,8 +317,30 @@ class Settling:
     def made_by(self, test):
         """The hashes of what others get from a recorded test, but for caches that are cells; `None`
         if that is not known."""
-        made = hashes_told(self.made.get(test))
+        return self._got_from(test, self.made.get(test))
+
+    def _got_from(self, test, made):
+        made = hashes_told(made)
         return None if made is None else hashes_of(made) - self.names.exempt | {hash_of(test)}
+
+    def _lacks(self, test, *made):
+        """What `test` makes is not made here, or perhaps in another way."""
+        for one in made:
+            got = self._got_from(test, one)
+            if got is None:
+                self._is_all_moved = True
+            else:
+                self._unmade |= got
+
+    def unknown(self):
+        """The cells of which nobody knows what is left in them in the end, and since which place in
+        the record."""
+        return {
+            cell: self.order[test]
+            for test, cells in self.recorded.items()
+            for cell, value in cells.items()
+            if value == _NEVER
+        }
 
     def imports(self, test, made):
         """Whether what a test makes for others is more than fixtures."""
@@ -338,10 +370,12 @@ class Settling:
             self._passes(test, is_same, True)
         if not is_same:
             self._is_other(test)
-            running.is_exact = self.reads.are_met(item, self._stale, self._unmade)
-            if running.is_exact and (self._stale or self._unmade):
-                self.agent.absorb()
-                self.agent.met = running.met = Met()
+        # What is the same needs a look only where nobody knows the value.
+        unknown = map(_is_unknown, self.recorded.get(test, {}).values())
+        running.is_looked_at = not is_same or any(unknown)
+        if running.is_looked_at and (self._stale or self._unmade):
+            self.agent.absorb()
+            self.agent.met = running.met = Met()
 
     def settle(self, item):
         """The turn of `item` begins: `None` if it need not run, else what differs."""
@@ -436,11 +470,7 @@ class Settling:
         if is_same:
             if not runs:
                 self._stale.update(cells)
-                made = self.made_by(test)
-                if made is None:
-                    self._is_all_moved = True
-                else:
-                    self._unmade |= made
+                self._lacks(test, self._made(test))
             for cell, value in cells.items():
                 # It does not read what differs, so it changes that without reading it.
                 is_other = self._now.get(cell) != self._then.get(cell) or (
@@ -461,7 +491,8 @@ class Running:
         self.place = place
         # Whether all that it reads is as in a run of all tests.
         self.is_exact = True
-        # What shows what it reads, if that matters.
+        # Whether what it meets matters, and what shows that if it can be anything else.
+        self.is_looked_at = True
         self.met = None
         # Cell -> value, and absolute path.
         self.left = {}
@@ -514,6 +545,8 @@ def begin(agent, plan, collected, kept, waiting, is_broad):
         return begun
     runs = set(kept).difference(waiting)
     settling.reads = Reads(settling, collected)
+    # These will not turn out to do what they did, so others run for them as well.
+    runs |= settling.reads.of_unknown(collected, waiting)
     settling.other_items = plan.other_items(number)
     is_alone = all(told["matrix"] == number for told in plan.tests.values())
     if ties.get("is_alone") and is_alone and not is_broad:
