@@ -374,6 +374,54 @@ fn who_met_nothing_that_was_left_out_runs_once() {
     });
 }
 
+/// A fixture that was made in another turn holds what reads a cell that was left out.
+#[test]
+fn what_was_made_before_reads_as_well() {
+    const FILES: &str = r#"
+-- lib.py --
+Z = 0
+Q = None
+class K:
+    zork = 0
+def one():
+    return 1
+-- test_a.py --
+import operator
+import pytest
+import lib
+@pytest.fixture(scope="session")
+def get():
+    return operator.attrgetter("zork")
+def test_0(get):
+    pass
+def test_z():
+    lib.Z = 1
+def test_k():
+    lib.K.zork = lib.Z
+def test_q(get):
+    lib.Q = bool(lib.one() + 5)
+    assert get(lib.K) == lib.one()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(12))
+def test_read(n):
+    assert lib.Q
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().code, 0);
+        let run = step(&mut project, &[("lib.py", "return 1", "return 0")]);
+        let failed = run
+            .outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome != "passed");
+        let failed: Vec<_> = failed.map(|(test, _)| test.as_str()).collect();
+        assert_eq!(failed, ["test_a.py::test_q"], "{}", run.stderr);
+    });
+}
+
 /// What a run of a part records serves the next one: the same edit back and forth, and another.
 #[test]
 fn runs_of_a_part_in_a_row() {

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(by_name, by_others, by_annotations);
+cases!(by_name, by_objects, by_others, by_annotations);
 
 const BY_NAME: &str = r#"
 -- core.py --
@@ -201,6 +201,122 @@ fn by_name() -> Case {
                 "test_core.py::test_told",
                 "test_core.py::test_none",
                 "test_core.py::test_mapped",
+            ],
+        )
+}
+
+/// Objects in C that ask for an attribute, by a name that stood where the module made them. All who
+/// need the module may use them.
+const BY_OBJECTS: &str = r#"
+-- core.py --
+class Shape:
+    zork_height = 1
+    zork_girth = 1
+    zork_depth = 1
+    zork_width = 1
+    zork_size = 1
+
+
+Shape.own = Shape
+-- ask.py --
+import operator
+
+READ = operator.attrgetter("zork_height")
+DEEP = operator.attrgetter("own.own.zork_girth")
+TEXT = "{0.zork_depth}"
+TEXTS = {"one": ("{0.zork_width:>{1.zork_size}}",)}
+
+
+def closure():
+    text = "{0.own.zork_depth}"
+    return lambda of: text.format(of)
+
+
+CALL = closure()
+-- test_core.py --
+import ask
+import core
+
+
+def test_read():
+    assert ask.READ(core.Shape) == 1
+
+
+def test_deep():
+    assert ask.DEEP(core.Shape) == 1
+
+
+def test_text():
+    assert ask.TEXT.format(core.Shape) == "1"
+
+
+def test_texts():
+    assert ask.TEXTS["one"][0].format(core.Shape, core.Shape) == "1"
+
+
+def test_closure():
+    assert ask.CALL(core.Shape) == "1"
+-- test_other.py --
+def test_other():
+    assert True
+"#;
+
+fn by_objects() -> Case {
+    Case::new(BY_OBJECTS)
+        .by_value()
+        .edit(
+            "attrgetter",
+            [replace("core.py", "zork_height = 1", "zork_height = 22")],
+            [
+                "! test_core.py::test_read",
+                "test_core.py::test_deep",
+                "test_core.py::test_text",
+                "test_core.py::test_texts",
+                "test_core.py::test_closure",
+            ],
+        )
+        .edit(
+            "several names",
+            [replace("core.py", "zork_girth = 1", "zork_girth = 22")],
+            [
+                "test_core.py::test_read",
+                "! test_core.py::test_deep",
+                "test_core.py::test_text",
+                "test_core.py::test_texts",
+                "test_core.py::test_closure",
+            ],
+        )
+        .edit(
+            "text for `format`",
+            [replace("core.py", "zork_depth = 1", "zork_depth = 22")],
+            [
+                "test_core.py::test_read",
+                "test_core.py::test_deep",
+                "! test_core.py::test_text",
+                "test_core.py::test_texts",
+                "! test_core.py::test_closure",
+            ],
+        )
+        .edit(
+            "texts in a tuple in a dictionary",
+            [replace("core.py", "zork_width = 1", "zork_width = 22")],
+            [
+                "test_core.py::test_read",
+                "test_core.py::test_deep",
+                "test_core.py::test_text",
+                "! test_core.py::test_texts",
+                "test_core.py::test_closure",
+            ],
+        )
+        .edit(
+            "a field in another",
+            [replace("core.py", "zork_size = 1", "zork_size = 22")],
+            [
+                "test_core.py::test_read",
+                "test_core.py::test_deep",
+                "test_core.py::test_text",
+                "! test_core.py::test_texts",
+                "test_core.py::test_closure",
             ],
         )
 }

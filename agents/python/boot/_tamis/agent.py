@@ -209,10 +209,10 @@ class Agent:
         return number
 
     def told(self, numbers):
-        """Pairs of kind and path of units; those of code, which the collector numbers, have no
+        """Kinds, paths and texts of units; those of code, which the collector numbers, have no
         path here."""
-        known = {number: key[:2] for key, number in list(self._units.items())}
-        return [known.get(number, ("code", None)) for number in numbers]
+        known = {number: key for key, number in list(self._units.items())}
+        return [known.get(number, ("code", None, None)) for number in numbers]
 
     def relative(self, path):
         """An absolute path as units have it: relative in the repository, the same in every

@@ -131,7 +131,7 @@ class Early:
         agent = self.agent
         scopes = (agent.module_scopes.get(name) for name in names)
         units = set().union(*(scope.units for scope in scopes if scope is not None))
-        return any(self._is_of_project(*unit) for unit in agent.told(units))
+        return any(self._is_of_project(kind, path) for kind, path, _ in agent.told(units))
 
     def _is_of_project(self, kind, path):
         if kind == "code":

@@ -6,7 +6,7 @@ PYTEST_DONT_REWRITE
 
 from bisect import bisect_right
 
-from .names import name_hash
+from .agent import MET
 from .readers import NAMES as ANNOTATIONS
 
 # Of what cannot be told in cells.
@@ -20,6 +20,14 @@ class Met:
         # Numbers of code, and (kind, path, text) of what was told.
         self.code = set()
         self.notes = set()
+
+    def add(self, scopes, agent):
+        """Also what ran when these were made, whenever that was: they may hold what reads by names
+        that stood there."""
+        numbers = list(set().union(*(scope.units for scope in scopes)))
+        told = agent.told(numbers)
+        self.notes.update(one for one in told if one[0] in MET)
+        self.code.update(number for number, one in zip(numbers, told) if one[0] == "code")
 
 
 class Functions:
@@ -152,11 +160,11 @@ def modules_of(scope, file, met, agent, plan):
     return {paths[by_number[number].name] for number in seen}
 
 
-def needs_of(scope, agent, name_of):
-    """The hashes of what a scope needs that tests make."""
+def lasting(scope, agent):
+    """The fixtures, caches and properties that a scope needs, perhaps made before its turn."""
     by_number = {one.number: one for one in list(agent.named_scopes.values())}
     by_number.update(agent.fixtures)
-    open_ones, seen, found = list(scope.edges), set(), set()
+    open_ones, seen, found = list(scope.edges), set(), []
     while open_ones:
         number = open_ones.pop()
         if number in seen:
@@ -164,6 +172,6 @@ def needs_of(scope, agent, name_of):
         seen.add(number)
         one = by_number.get(number)
         if one is not None and one.kind in ("fixture", "cache", "property"):
-            found.add(name_hash(name_of(one)))
+            found.append(one)
             open_ones.extend(one.edges)
     return found

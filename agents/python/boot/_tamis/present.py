@@ -6,6 +6,7 @@ import gc
 import sys
 import types
 
+from .held_names import held_names
 from .watch import is_a, member_at
 
 try:
@@ -180,6 +181,7 @@ class Present:
 
     def _spelled_now(self):
         found = set(_ASKED_BY_C)
+        found |= held_names()
         codes = {function.__code__ for function in self._functions_of_libraries()}
         for code in (inner for outer in codes for inner in _nested(outer)):
             found.update(code.co_names)

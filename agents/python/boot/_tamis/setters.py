@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 from .confirm import file_of, names_of
 from .fixtures import TEAR_DOWN, fixtures_of
-from .met import ANYTHING, Functions, modules_of, needs_of, read_of
+from .met import ANYTHING, Functions, lasting, modules_of, read_of
 from .names import name_hash
 from .turns import hashes_of, hashes_told
 from .watch import member_at
@@ -65,8 +65,10 @@ class Reads:
         """Whether a test that ran read nothing that may be different from a run of all tests, by what
         ran in its turn."""
         agent = self._settling.agent
-        if not unmade.isdisjoint(needs_of(agent.left.scope, agent, agent.left.name_of)):
+        needs = lasting(agent.left.scope, agent)
+        if not unmade.isdisjoint(name_hash(agent.left.name_of(one)) for one in needs):
             return False
+        running.met.add(needs, agent)
         part = self._plan.tied(running.test) if running.test in self._plan.tests else None
         file = file_of(agent, self._plan, running.item)
         needed = modules_of(agent.left.scope, file, running.met, agent, self._plan)

@@ -167,7 +167,11 @@ class Settling:
             is_exact = running.is_looked_at and self._has_met(running)
             for cell in running.left.keys() | recorded.keys():
                 is_left = cell in running.left and cell in recorded
-                if is_left and (is_exact or running.left[cell] == recorded[cell]):
+                # The whole of a dictionary may lack what others put there.
+                is_believed = is_left and is_exact and cell not in self._whole
+                if is_left and running.left[cell] == recorded[cell]:
+                    self._stale.discard(cell)
+                elif is_believed and _is_unknown(recorded[cell]):
                     self._stale.discard(cell)
                 else:
                     self._stale.add(cell)
