@@ -42,6 +42,7 @@ class Agent:
         self.collector = None
         self.keys = None
         self._units = {}
+        self._by_number = []
         self._scope_count = 1
         # Where code is, by number: path and first line.
         self.code_places = {}
@@ -205,14 +206,17 @@ class Agent:
                 if number is None:
                     number = len(self._units)
                     self._units[key] = number
+                    self._by_number.append(key)
                     self.trace.write("u", number, kind, path, value)
         return number
 
     def told(self, numbers):
         """Kinds, paths and texts of units; those of code, which the collector numbers, have no
         path here."""
-        known = {number: key for key, number in list(self._units.items())}
-        return [known.get(number, ("code", None, None)) for number in numbers]
+        known = self._by_number
+        return [
+            known[number] if number < len(known) else ("code", None, None) for number in numbers
+        ]
 
     def relative(self, path):
         """An absolute path as units have it: relative in the repository, the same in every
