@@ -6,7 +6,7 @@ import gc
 import sys
 import types
 
-from .held_names import held_names
+from .asked_in_c import held_names
 from .watch import is_a, member_at
 
 try:

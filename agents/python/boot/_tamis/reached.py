@@ -15,6 +15,7 @@ import sys
 import types
 
 from .agent import watcher
+from .asked_in_c import names_in
 from .bytecode import attribute, steps, steps_at
 from .listed import Listed
 from .readers import Readers
@@ -167,7 +168,10 @@ class Reached:
 
     def on_attribute(self, name, is_got):
         """Code of the project asks an object for `name`, by a built-in function, and gets what has
-        it or not. The answer: whether it need not be told again before another scope begins."""
+        it or not. `is_got` is `False` if `name` is a text for `str.format`. The answer: whether it
+        need not be told again before another scope begins."""
+        if is_got is False:
+            return all([self.on_attribute(one, True) for one in names_in(name)])
         scope = self.agent.top
         if scope is not self._asking[0]:
             self._asking = scope, 0

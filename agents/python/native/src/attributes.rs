@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{codes, frames};
+use crate::{codes, formats, frames};
 
 /// Which of them answers with what has the name.
 const GETTER: usize = 0;
@@ -46,9 +46,10 @@ const BOUND: isize = 24;
 const MODULE: isize = 32;
 
 /// Calls `callback(name, is_got)` from now on whenever code of the project asks for a name that was
-/// not told in this epoch; if it answers with `True`, the name was told. A second call replaces the
-/// callback. `Some(false)` if the functions in `builtins` are others than known, and nothing is
-/// replaced; `None` with an exception.
+/// not told in this epoch; if it answers with `True`, the name was told. `is_got` is `True` or `None`,
+/// and `False` for a text by which it formats, with attributes in it. A second call replaces the
+/// callback. `Some(false)` if the functions in `builtins` or the methods of texts are others than
+/// known, and nothing is replaced; `None` with an exception.
 pub unsafe fn watch(callback: Ref, builtins: Ref) -> Option<bool> {
     let state = STATE.get();
     Py_IncRef(callback);
@@ -64,7 +65,7 @@ pub unsafe fn watch(callback: Ref, builtins: Ref) -> Option<bool> {
         Py_DecRef(*place);
         PyErr_Clear();
     }
-    if !plain.into_iter().all(|function| is_known(function)) {
+    if !plain.into_iter().all(|function| is_known(function)) || !formats::watch() {
         return Some(false);
     }
     state.told = PySet_New(null_mut());
@@ -128,13 +129,27 @@ unsafe fn tell(object: Ref, name: Ref, at: usize) {
     if is_text && at == GETTER {
         frames::tell_asked(object, name);
     }
+    let (told, is_got) = match at == GETTER {
+        true => (STATE.get().told, &raw mut _Py_TrueStruct),
+        false => (STATE.get().met, &raw mut _Py_NoneStruct),
+    };
+    tell_once(name, told, is_got);
+}
+
+/// Code formats by a text with attributes.
+pub unsafe fn tell_text(text: Ref) {
+    // A name has no braces.
+    tell_once(text, STATE.get().told, &raw mut _Py_FalseStruct);
+}
+
+unsafe fn tell_once(name: Ref, told: Ref, is_got: Ref) {
     let state = STATE.get();
     if state.epoch != codes::epoch() {
         state.epoch = codes::epoch();
         PySet_Clear(state.told);
         PySet_Clear(state.met);
     }
-    let told = if at == GETTER { state.told } else { state.met };
+    let is_text = (*name).kind == &raw mut PyUnicode_Type;
     if is_text && PySet_Contains(told, name) == 1 {
         return;
     }
@@ -147,13 +162,7 @@ unsafe fn tell(object: Ref, name: Ref, at: usize) {
         let end: Ref = null_mut();
         let answer = match text.is_null() {
             true => null_mut(),
-            false => {
-                let is_got = match at == GETTER {
-                    true => &raw mut _Py_TrueStruct,
-                    false => &raw mut _Py_NoneStruct,
-                };
-                PyObject_CallFunctionObjArgs(state.callback, text, is_got, end)
-            }
+            false => PyObject_CallFunctionObjArgs(state.callback, text, is_got, end),
         };
         if answer == &raw mut _Py_TrueStruct {
             PySet_Add(told, text);

@@ -77,6 +77,7 @@ unsafe extern "C" {
     pub static mut PyList_Type: Object;
     pub static mut PyLong_Type: Object;
     pub static mut PyMemberDescr_Type: Object;
+    pub static mut PyMethodDescr_Type: Object;
     pub static mut PyProperty_Type: Object;
     pub static mut PyGetSetDescr_Type: Object;
     pub static mut PyModule_Type: Object;
@@ -185,6 +186,13 @@ unsafe extern "C" {
         errors: *const c_char,
     ) -> Ref;
     pub fn PyUnicode_AsUTF8AndSize(text: Ref, size: *mut isize) -> *const c_char;
+    pub fn PyUnicode_FindChar(
+        text: Ref,
+        sign: u32,
+        start: isize,
+        end: isize,
+        direction: c_int,
+    ) -> isize;
     pub fn PyUnicode_FromObject(text: Ref) -> Ref;
     pub fn PyUnicode_FromStringAndSize(text: *const c_char, size: isize) -> Ref;
     pub fn PyUnicode_InternFromString(text: *const c_char) -> Ref;

@@ -21,6 +21,7 @@ mod content;
 mod digest;
 mod eval_frame;
 mod ffi;
+mod formats;
 mod frames;
 mod guards;
 mod members;
