@@ -14,10 +14,9 @@ from .watch import member_at
 class Reads:
     """Which cells that tests leave a test can read."""
 
-    def __init__(self, settling, collected):
+    def __init__(self, settling):
         self._settling = settling
         self._plan = settling.plan
-        self._items = {item.nodeid: item for item in collected}
         self._cells = frozenset().union(*settling.recorded.values())
         self._known = {}
         self._functions = Functions(self._plan)

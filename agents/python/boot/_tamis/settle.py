@@ -168,10 +168,9 @@ class Settling:
             for cell in running.left.keys() | recorded.keys():
                 is_left = cell in running.left and cell in recorded
                 # The whole of a dictionary may lack what others put there.
-                is_believed = is_left and is_exact and cell not in self._whole
-                if is_left and running.left[cell] == recorded[cell]:
-                    self._stale.discard(cell)
-                elif is_believed and _is_unknown(recorded[cell]):
+                is_believed = is_exact and cell not in self._whole
+                is_open = is_left and is_believed and _is_unknown(recorded[cell])
+                if is_open or is_left and running.left[cell] == recorded[cell]:
                     self._stale.discard(cell)
                 else:
                     self._stale.add(cell)
@@ -548,7 +547,7 @@ def begin(agent, plan, collected, kept, waiting, is_broad):
         begun.why = "the tests are in another order"
         return begun
     runs = set(kept).difference(waiting)
-    settling.reads = Reads(settling, collected)
+    settling.reads = Reads(settling)
     # These will not turn out to do what they did, so others run for them as well.
     runs |= settling.reads.of_unknown(collected, waiting)
     settling.other_items = plan.other_items(number)

@@ -99,10 +99,7 @@ unsafe fn tell(text: Ref) {
     }
     let find = |sign: char, from| PyUnicode_FindChar(text, sign as u32, from, isize::MAX, 1);
     let begin = find('{', 0);
-    if begin < 0 {
-        return;
-    }
-    if find('.', begin) >= 0 {
+    if begin >= 0 && find('.', begin) >= 0 {
         attributes::tell_text(text);
     }
 }
