@@ -65,21 +65,21 @@ def test_either(n):
     assert lib.A == 1 or lib.B == 0
 "#,
         edits: &[("test_a.py", "lib.A = 1", "lib.A = 2")],
-        ran: &["test_a", "test_b", "test_either"],
+        ran: &["test_a", "test_either"],
         failed: &["test_either"],
     },
     Case {
         name: "edited code reads what was left out, and two differences cancel out",
         files: r#"
 -- lib.py --
-A = 0
+A = []
 C = 0
 def f():
     return 3
 -- test_a.py --
 import lib
 def test_a():
-    lib.A = 1
+    lib.A = [1]
 def test_c():
     lib.C = lib.f()
 -- test_b.py --
@@ -92,7 +92,7 @@ def test_read(n):
         edits: &[(
             "lib.py",
             "return 3",
-            "return 3 + getattr(__import__(\"lib\"), \"\".join([\"A\"]))",
+            "return 3 + len(getattr(__import__(\"lib\"), \"\".join([\"A\"])))",
         )],
         ran: &["test_a", "test_c", "test_read"],
         failed: &["test_read"],
@@ -224,7 +224,7 @@ def test_read(n):
     },
 ];
 
-fn functions(run: &Run) -> BTreeSet<&str> {
+pub fn functions(run: &Run) -> BTreeSet<&str> {
     let names = run
         .outcomes
         .keys()
@@ -253,7 +253,7 @@ fn only_those_run_that_leave_what_others_read() {
     });
 }
 
-fn set(names: &[&'static str]) -> BTreeSet<&'static str> {
+pub fn set(names: &[&'static str]) -> BTreeSet<&'static str> {
     names.iter().copied().collect()
 }
 
@@ -355,6 +355,40 @@ def test_both(n):
 "#,
         edits: &[("lib.py", "return 1", "return 2 - 1")],
         ran: &["test_a", "test_b", "test_c", "test_first"],
+        failed: &[],
+    },
+    Case {
+        name: "parameters of an earlier test that are others in each run are nobody else's",
+        files: r#"
+-- lib.py --
+A = []
+def f():
+    return 1
+-- conftest.py --
+import pytest
+@pytest.fixture(scope="session")
+def box():
+    return [1]
+-- test_a.py --
+import time
+import pytest
+import lib
+def test_begin(box):
+    pass
+@pytest.mark.parametrize("n", [0, time.time_ns()])
+def test_time(n):
+    pass
+def test_c():
+    lib.A.append(lib.f())
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n, box):
+    assert lib.A == box
+"#,
+        edits: &[("lib.py", "return 1", "return 2 - 1")],
+        ran: &["test_c", "test_time"],
         failed: &[],
     },
 ];

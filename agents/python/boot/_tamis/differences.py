@@ -497,11 +497,12 @@ class Readings:
         return {self.differences.found[at].cell for at in self._by_annotations()}
 
     def by_names(self, names):
-        """The differences that are read by one of these names."""
+        """The differences that pytest reads by one of these names. Not marks: those of the items are
+        compared."""
         found = set()
         for number in self._hashes.intersection(map(name_hash, names)):
             found.update(self._by_hash[number])
-        return found
+        return found - self._by_kind["marks"]
 
     def tell(self, told, file, needed, names, named=()):
         """Which differences a test reads, as text; `None` if there are none. `named`: those that
@@ -530,8 +531,7 @@ class Readings:
         for number in told.get("sets", ()):
             read |= self._of_set(number)
         read |= self._of_loose(told, names)
-        # The marks of the items were compared.
-        read |= self.by_names(names) - self._by_kind["marks"]
+        read |= self.by_names(names)
         if file in self._providers:
             read.add(self._providers[file])
         self._add_flags(read, told)
