@@ -60,6 +60,13 @@ pub(super) fn plan(launch: &Launch<'_>) -> RunPlan {
     }
 }
 
+/// The variable by which Python hashes texts.
+const HASH_SEED: &str = "PYTHONHASHSEED";
+
+/// What is made in the order of a set is the same in each run, so that it can be compared. Which seed
+/// does not matter, but 0 has no program see that the order may be another one.
+const SEED: &str = "1";
+
 /// The plan to run `argv` with the collector for Python.
 pub(super) fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
     let boot = launch.agent.join("boot");
@@ -70,6 +77,11 @@ pub(super) fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
     ];
     if let Some(exclude) = launch.exclude {
         env.push(("TAMIS_EXCLUDE".into(), exclude.into()));
+    }
+    if std::env::var_os(HASH_SEED).is_none() {
+        env.push((HASH_SEED.into(), SEED.into()));
+        // So that the collector takes it away before anybody sees it.
+        env.push(("TAMIS_HASH_SEED".into(), SEED.into()));
     }
     RunPlan {
         argv,

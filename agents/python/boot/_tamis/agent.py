@@ -493,8 +493,9 @@ def _at_exit():
 def _start_environment(boot):
     """The variables as they would be without tamis, text to text."""
     found = {}
+    seed = os.environ.get(envvars.SEED)
     for name, value in os.environ.items():
-        value = envvars.own_value(name, value, boot)
+        value = envvars.own_value(name, value, boot, seed)
         if value is not None:
             found[name] = value
     return found

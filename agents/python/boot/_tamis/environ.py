@@ -12,18 +12,19 @@ _OF_ALL = frozenset(("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
 
 # The variables that tamis sets for its own processes. They stay in the C environment, which
 # children inherit, but `os.environ` does not show them.
-_PASSED_ON = ("PYTHONPATH", "PYTEST_PLUGINS")
+_PASSED_ON = ("PYTHONPATH", "PYTEST_PLUGINS", "PYTHONHASHSEED")
 
 
 def hide(agent):
     """Remove tamis's additions from `os.environ`, and keep them in `agent`."""
     data = os.environ._data
+    seed = os.environ.get(envvars.SEED)
     for name in list(os.environ):
         if envvars.is_ours(name):
             agent.hidden_environment[name] = os.environ[name]
             del data[os.environ.encodekey(name)]
         elif name in _PASSED_ON:
-            own = envvars.own_value(name, os.environ[name], agent.boot)
+            own = envvars.own_value(name, os.environ[name], agent.boot, seed)
             if own == os.environ[name]:
                 continue
             if own is None:

@@ -51,17 +51,22 @@ OF_EVERY_TEST = (
 )
 
 
+# Says what tamis put into `PYTHONHASHSEED`.
+SEED = "TAMIS_HASH_SEED"
+
+
 def is_ours(name):
     """Whether the variable only exists because tamis runs the tests."""
     return name.startswith("TAMIS_")
 
 
-def own_value(name, value, boot):
+def own_value(name, value, boot, seed=None):
     """`value` as it would be without tamis; `None` if it would be unset.
 
-    `name` and `value` are text. `boot` is the directory that tamis put on `PYTHONPATH`.
+    `name` and `value` are text. `boot` is the directory that tamis put on `PYTHONPATH`, `seed` what
+    it put into `PYTHONHASHSEED`.
     """
-    if value is None or is_ours(name):
+    if value is None or is_ours(name) or name == "PYTHONHASHSEED" and value == seed:
         return None
     if name == "PYTHONPATH" and boot:
         parts = value.split(":")
