@@ -173,12 +173,18 @@ impl MatrixBuilder {
         place: impl Fn(&str) -> Option<u32>,
         left: BTreeMap<String, Vec<LeftIn>>,
         made: BTreeMap<String, String>,
+        numbers: BTreeMap<Fingerprint, String>,
     ) {
         let tests = self.rows.keys().filter_map(|test| test.test());
         let places: Option<Vec<u32>> = tests.map(place).collect();
         let has_rows = left.keys().all(|test| self.has_row(test));
         if let (Some(places), Some(values), true) = (places, &mut self.values, has_rows) {
-            values.ties = Some(Ties { places, left, made });
+            values.ties = Some(Ties {
+                places,
+                left,
+                made,
+                numbers,
+            });
         }
     }
 

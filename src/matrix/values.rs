@@ -31,6 +31,10 @@ pub struct Ties {
     /// did not tell.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub made: BTreeMap<String, String>,
+    /// Of the values left those that are numbers, truth values or `None`, as the language writes
+    /// them: a test process can put these into their cells.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub numbers: BTreeMap<Fingerprint, String>,
 }
 
 /// A cell that a test changed.

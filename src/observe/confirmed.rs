@@ -17,6 +17,7 @@ use super::rows::Closing;
 use super::trace::Trace;
 use super::walk::Known;
 use crate::languages::Place;
+use crate::matrix::{Fingerprint, Unit};
 
 /// What is known of a test by the row that it was confirmed by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,35 @@ pub(crate) struct LastRow {
     pub modules: BTreeSet<BString>,
     /// Whether docstrings are among these.
     pub docstrings: bool,
+}
+
+/// The rows of tests that were left out.
+pub(crate) trait LastRows {
+    /// That by which a test was left out; at its turn, if it `is_tied`.
+    fn of(&self, test: &str, is_tied: bool) -> Option<LastRow>;
+
+    /// The own units of a test that was left out, whyever that was, with those of earlier ones.
+    fn own(&self, test: &str) -> Option<Vec<(Unit, Fingerprint)>>;
+
+    /// The paths of sources that it has units of.
+    fn modules(&self, test: &str) -> BTreeSet<BString>;
+}
+
+/// A run in which no test was left out.
+pub(super) struct NoRows;
+
+impl LastRows for NoRows {
+    fn of(&self, _: &str, _: bool) -> Option<LastRow> {
+        None
+    }
+
+    fn own(&self, _: &str) -> Option<Vec<(Unit, Fingerprint)>> {
+        None
+    }
+
+    fn modules(&self, _: &str) -> BTreeSet<BString> {
+        BTreeSet::new()
+    }
 }
 
 /// A test that was left out.
@@ -65,7 +95,7 @@ impl Closing<'_> {
 
     /// Says of each test that was left out what it depends on. `last` tells of the row that
     /// it was confirmed by.
-    pub(super) fn confirmed(&mut self, last: &dyn Fn(&str, bool) -> Option<LastRow>) {
+    pub(super) fn confirmed(&mut self, last: &dyn LastRows) {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out.is_empty() {
             return;
@@ -82,10 +112,10 @@ impl Closing<'_> {
         {
             let mut on_row = |row| self.on_row(&file, row, &imports, &mut known);
             // Earlier tests were left out, too, so nobody saw what they need.
-            let mut confirmed = on_row(last(&test, false));
+            let mut confirmed = on_row(last.of(&test, false));
             confirmed.inner_base = match is_settled {
                 // Earlier tests did not run here, and their modules have nothing to do with it.
-                true => on_row(last(&test, true)).base,
+                true => on_row(last.of(&test, true)).base,
                 false => confirmed.base,
             };
             if let Some((base, doubt)) = ties.as_ref().filter(|_| is_settled) {
@@ -185,7 +215,7 @@ impl Closing<'_> {
 
     /// What stands for the tests that left something.
     fn who_left(&self) -> Vec<NodeId> {
-        if self.left.is_some() {
+        if self.observed.is_whole {
             return self.by_value.clone().collect();
         }
         let traces = self.run.traces.iter().enumerate();

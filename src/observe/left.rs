@@ -28,13 +28,18 @@ const UNWATCHED: &str = "?not watched";
 pub(super) struct Left {
     /// File and name of cells of which the values are not known each time.
     pub by_code: FxHashSet<(BString, String)>,
+    /// The same by the path that units have: those of the record from which others were left out.
+    by_code_there: FxHashSet<(BString, String)>,
     /// Patterns of `path#name` that lead from no test to another.
     benign: Vec<Pattern>,
+    /// The tests that met what they meet in a run of all of them, as others were left out; `None`:
+    /// nobody was.
+    exact: Option<FxHashSet<String>>,
 }
 
 impl Left {
-    /// `None` unless one process ran all tests, and each of these began in the state of a run
-    /// of all of them.
+    /// `None` unless one process ran all tests, and it is known which of these met the state of a
+    /// run of all of them.
     pub(super) fn of(traces: &[Trace], benign: &[Pattern]) -> Option<Left> {
         let mut of_tests = traces.iter().filter(|trace| trace.open.role == Role::Main);
         let (trace, None) = (of_tests.next()?, of_tests.next()) else {
@@ -45,17 +50,32 @@ impl Left {
             return None;
         }
         // A process that died may not have told all.
-        if !taking.is_whole || trace.closed.is_none() {
+        if trace.closed.is_none() || !taking.is_whole && taking.exact.is_empty() {
             return None;
         }
+        let exact = taking.exact.iter().map(|(test, _)| test.clone());
         let cells = taking.left.iter().flat_map(|(_, cells)| cells);
         let unknown = cells.filter(|cell| cell.value.is_none() && !cell.is_unknown);
         Some(Left {
             by_code: unknown
                 .map(|cell| (cell.path.clone(), cell.name.clone()))
                 .collect(),
+            by_code_there: (taking.by_code.iter())
+                .map(|(path, name)| (path.as_str().into(), name.clone()))
+                .collect(),
             benign: benign.to_vec(),
+            exact: (!taking.is_whole).then(|| exact.collect()),
         })
+    }
+
+    /// Whether all tests of the run met what they meet in a run of all of them.
+    fn is_of_all(&self) -> bool {
+        self.exact.is_none()
+    }
+
+    /// Whether the code counts of those who change a cell.
+    pub(super) fn is_by_code(&self, cell: &(BString, String), path: &BString) -> bool {
+        self.by_code.contains(cell) || self.by_code_there.contains(&(path.clone(), cell.1.clone()))
     }
 
     fn is_benign(&self, cell: &LeftIn) -> bool {
@@ -75,7 +95,8 @@ impl Closing<'_> {
         let order = if order.is_empty() { kept } else { order };
         let ids = order.iter().map(|id| format!("{prefix}{id}"));
         self.observed.order = Some(ids.collect());
-        self.observed.is_whole = self.left.is_some();
+        let of_all = self.left.as_ref().filter(|left| left.is_of_all());
+        self.observed.is_whole = of_all.is_some();
         if self.left.is_none() && !self.is_one_process(trace) {
             return;
         }
@@ -94,7 +115,7 @@ impl Closing<'_> {
                 return;
             };
             for cell in &mut cells {
-                if self.left.as_ref().is_some_and(|left| left.is_benign(cell)) {
+                if of_all.is_some_and(|left| left.is_benign(cell)) {
                     cell.value = None;
                     cell.is_unknown = false;
                 }
@@ -123,7 +144,10 @@ impl Closing<'_> {
                 self.observed.unseen.entry(test).or_default().extend(cells);
             }
         }
-        if self.left.is_some() {
+        let numbers = taking.numbers.iter();
+        let numbers = numbers.map(|(value, number)| (*value, number.clone()));
+        self.observed.numbers.extend(numbers);
+        if self.observed.is_whole {
             self.note_needed_by_others(at, prefix);
         }
         for cells in self.observed.left.values_mut() {
@@ -204,6 +228,10 @@ impl Closing<'_> {
         let (true, Some(_), Some(node)) = (is_tied, &self.owning, node) else {
             return Ok(None);
         };
+        let exact = self.left.as_ref().and_then(|left| left.exact.as_ref());
+        if exact.is_some_and(|exact| !exact.contains(&begin.test)) {
+            return Ok(None);
+        }
         let base = self.base_on(&begin.file, Vec::new(), None);
         let closure = OF_BASES + base;
         let known = self.shared[closure].known.clone();

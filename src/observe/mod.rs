@@ -13,6 +13,7 @@ mod observations;
 mod own;
 mod rows;
 pub(crate) mod run;
+mod standing;
 mod state;
 mod teller;
 mod trace;
@@ -20,7 +21,7 @@ pub(crate) mod units;
 mod walk;
 
 pub(crate) use accesses::{Access, Does, Reader, accesses};
-pub(crate) use confirmed::LastRow;
+pub(crate) use confirmed::{LastRow, LastRows};
 pub(crate) use left::TEST;
 pub use observations::Observations;
 pub(crate) use observations::{Compiled, Confirmed, LookedIn, ObservedRow};

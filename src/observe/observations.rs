@@ -58,6 +58,8 @@ pub struct Observations {
     pub same: BTreeSet<String>,
     /// Tests that ran and may have met something else than in a run of all of them.
     pub inexact: BTreeSet<String>,
+    /// Values of cells that are numbers: these, as the agent writes them.
+    pub numbers: BTreeMap<Fingerprint, String>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: BTreeMap<String, String>,
     /// All tests in order, if they are known.

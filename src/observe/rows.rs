@@ -9,7 +9,7 @@ use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::accesses::Touched;
-use super::confirmed::{LastRow, LeftOut};
+use super::confirmed::{LastRows, LeftOut, NoRows};
 use super::graph::{NodeId, SESSION};
 use super::left::Left;
 use super::observations::{Base, LookedIn, Observations, ObservedRow};
@@ -36,11 +36,11 @@ pub fn observe(
     launch: &dyn Teller,
     benign: &[Pattern],
 ) -> Result<Observations> {
-    observe_after(traces, errors, facts, launch, benign, &|_, _| None)
+    observe_after(traces, errors, facts, launch, benign, &NoRows)
 }
 
 /// The same of a run in which tests may have been left out for the values that they read.
-/// `last` tells of the rows with these values, by test, and whether that was at its turn.
+/// `last` tells of the rows with these values.
 ///
 /// # Errors
 /// Those of [`observe`].
@@ -50,9 +50,10 @@ pub(crate) fn observe_after(
     facts: &Facts<'_>,
     launch: &dyn Teller,
     benign: &[Pattern],
-    last: &dyn Fn(&str, bool) -> Option<LastRow>,
+    last: &dyn LastRows,
 ) -> Result<Observations> {
     let mut closing = Closing::new(Run::new(facts, launch, traces, errors))?;
+    closing.stand_for_left_out(last);
     closing.left = Left::of(traces, benign);
     closing.attach_options();
     closing.attach_state(benign)?;

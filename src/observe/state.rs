@@ -77,8 +77,12 @@ impl Closing<'_> {
         let first: FxHashSet<NodeId> = first.copied().collect();
         let mut ties = Ties::default();
         self.changes.start = self.run.edges.len() as NodeId;
+        let facts = self.run.facts;
         let is_by_code = |cell: &(BString, String)| match &self.left {
-            Some(left) => left.by_code.contains(cell) || graph.changed_elsewhere.contains(cell),
+            Some(left) => {
+                let (Place::Inside(path) | Place::Outside(path)) = facts.place(cell.0.as_bstr());
+                left.is_by_code(cell, &path) || graph.changed_elsewhere.contains(cell)
+            }
             None => true,
         };
         let by_name: Vec<_> = by_name

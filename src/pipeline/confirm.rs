@@ -573,6 +573,7 @@ fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties, is_alone: bool) -> Ti
         order: order.into_iter().map(|(_, test)| test).collect(),
         left: left.collect(),
         made: &ties.made,
+        numbers: &ties.numbers,
         is_alone,
     }
 }

@@ -7,17 +7,20 @@
 //! unconfirmed again.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use anyhow::Result;
+use bstr::BString;
 use rustc_hash::FxHashMap;
 
 use super::assembly::Assembly;
 use super::decide::Decision;
 use crate::matrix::{
-    GroupRef, Inner, Matrix, Outcome, Own, Reads, Row, RowFacts, SetId, TestId, What,
+    Fingerprint, GroupRef, Inner, Matrix, Outcome, Own, Reads, Row, RowFacts, SetId, TestId, Unit,
+    What,
 };
-use crate::observe::{Confirmed, LastRow};
+use crate::observe::{Confirmed, LastRow, LastRows};
 use crate::select::{Reason, Verdict};
 
 /// The row whose values a test must find to be left out.
@@ -36,21 +39,14 @@ pub(super) fn row_of<'d>(decision: &'d Decision, test: &str) -> Option<(&'d Matr
 /// A set of a matrix, by the run that recorded that.
 type SetOf<'d> = (&'d str, SetId);
 
-/// What is told of tests by the rows that they are confirmed by.
-pub(super) struct LastRows<'d> {
+/// What is told of tests by the rows that they were left out by.
+pub(super) struct RowsOf<'d> {
     decision: &'d Decision,
     sets: RefCell<FxHashMap<SetOf<'d>, Rc<LastRow>>>,
 }
 
-impl<'d> LastRows<'d> {
-    pub(super) fn new(decision: &'d Decision) -> LastRows<'d> {
-        LastRows {
-            decision,
-            sets: RefCell::default(),
-        }
-    }
-
-    pub(super) fn of(&self, test: &str, is_tied: bool) -> Option<LastRow> {
+impl LastRows for RowsOf<'_> {
+    fn of(&self, test: &str, is_tied: bool) -> Option<LastRow> {
         let (matrix, row) = row_of(self.decision, test)?;
         let mut last = LastRow::default();
         let part = PartOf::row(row, is_tied)?;
@@ -62,6 +58,37 @@ impl<'d> LastRows<'d> {
             last.docstrings |= of_set.docstrings && !is_own;
         }
         Some(last)
+    }
+
+    fn own(&self, test: &str) -> Option<Vec<(Unit, Fingerprint)>> {
+        let (matrix, row) = self.row(test)?;
+        let own = row.own.as_ref()?;
+        let sets = own.sets.iter().flat_map(|set| &matrix.sets[*set as usize]);
+        Some(sets.map(|id| matrix.units[*id as usize].clone()).collect())
+    }
+
+    fn modules(&self, test: &str) -> BTreeSet<BString> {
+        let row = self.row(test).into_iter();
+        let sets = row.flat_map(|(matrix, row)| row.sets.iter().map(move |set| (matrix, set)));
+        let of_sets = sets.map(|(matrix, set)| self.of_set(matrix, *set));
+        of_sets.flat_map(|one| one.modules.clone()).collect()
+    }
+}
+
+impl<'d> RowsOf<'d> {
+    pub(super) fn new(decision: &'d Decision) -> RowsOf<'d> {
+        RowsOf {
+            decision,
+            sets: RefCell::default(),
+        }
+    }
+
+    /// By which a test was left out, at its turn or before.
+    fn row(&self, test: &str) -> Option<(&'d Matrix, &'d Row)> {
+        row_of(self.decision, test).or_else(|| {
+            let matrix = self.decision.proof_of(test)?;
+            Some((matrix, matrix.row(TestId::Test(test))?))
+        })
     }
 
     fn of_set(&self, matrix: &'d Matrix, set: SetId) -> Rc<LastRow> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::confirmed::LastRows;
+use super::confirmed::RowsOf;
 use super::data::explain;
 use super::decide::Decision;
 use super::launch::Ran;
@@ -44,8 +44,7 @@ pub(crate) fn record_run(
     let after = project.repository.work_view()?;
     let facts = facts_before(project, judged.before, judged.decision);
     let command = ran.of(project);
-    let last_rows = LastRows::new(judged.decision);
-    let last = |test: &str, is_tied| last_rows.of(test, is_tied);
+    let last = RowsOf::new(judged.decision);
     let observed = observe(project, &facts, &ran.traces, &command, &last)?;
     let shard = merge::shard_of_run(&workshop.run, ran.exclusions.shard.as_ref());
     let recording = Recording {

@@ -8,12 +8,12 @@ use bstr::ByteSlice;
 use super::project::Project;
 use super::recording::CommandRun;
 use crate::languages::Facts;
-use crate::observe::{self, LastRow, Observations, read_traces};
+use crate::observe::{self, LastRows, Observations, read_traces};
 use crate::runners::{Finished, Started};
 
 /// What the tests of a command used, by the traces that it left in a folder. `facts`
-/// are those of the state before the tests started, `last` tells of the row by which a test
-/// was confirmed.
+/// are those of the state before the tests started, `last` tells of the rows of tests
+/// that were left out.
 ///
 /// # Errors
 /// If git or the traces cannot be read.
@@ -22,7 +22,7 @@ pub(crate) fn observe(
     facts: &Facts<'_>,
     traces: &Path,
     ran: &CommandRun<'_>,
-    last: &dyn Fn(&str, bool) -> Option<LastRow>,
+    last: &dyn LastRows,
 ) -> Result<Observations> {
     let (traces, errors) = read_traces(traces)?;
     let started = Started {

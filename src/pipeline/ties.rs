@@ -108,8 +108,13 @@ impl<'a> Assembly<'a> {
         for cell in left.values_mut().flatten() {
             cell.is_unknown |= unsure.contains(&(cell.path.clone(), cell.name.clone()));
         }
+        let numbers = before.iter().flat_map(|(_, ties)| &ties.numbers);
+        let numbers: BTreeMap<_, _> = numbers.chain(&collected.numbers).collect();
+        let values = left.values().flatten().filter_map(|cell| cell.value);
+        let numbers = values.filter_map(|value| Some((value, (*numbers.get(&value)?).clone())));
+        let numbers = numbers.collect();
         self.builder
-            .ties(|test| places.get(test).copied(), left, made);
+            .ties(|test| places.get(test).copied(), left, made, numbers);
     }
 
     /// What a test left that ran for others only, so that nothing which it reads is different, and

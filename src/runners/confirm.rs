@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::matrix::ReadBefore;
+use crate::matrix::{Fingerprint, ReadBefore};
 
 /// Tests that only values can excuse, and by which. In `late.json` flags that are not set
 /// and empty lists are left out.
@@ -90,6 +90,8 @@ pub(crate) struct Ties<'a> {
     pub left: BTreeMap<&'a str, Vec<LeftIn<'a>>>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.
     pub made: &'a BTreeMap<String, String>,
+    /// Values that are numbers: these, as the language writes them.
+    pub numbers: &'a BTreeMap<Fingerprint, String>,
     /// Whether all tests that are left out are so by this run.
     pub is_alone: bool,
 }

@@ -52,6 +52,7 @@ mod order;
 mod owner;
 mod parts;
 mod replay;
+mod restored;
 mod setters;
 mod shards;
 mod shared;

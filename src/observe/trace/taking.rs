@@ -41,6 +41,12 @@ pub struct Taking {
     /// By the scope of a test: those among them of which nobody saw whether it changed them, or
     /// one of those before it that left something.
     pub unseen: Vec<(u64, Vec<(BString, String)>)>,
+    /// Values of cells that are numbers: these, as the agent writes them.
+    pub numbers: BTreeMap<Fingerprint, String>,
+    /// Path as units have it, and name, of cells of which a record has no value.
+    pub by_code: Vec<(String, String)>,
+    /// A scope that stands for a test that was left out, as others met what it left in the record.
+    pub stands: Vec<(u64, String)>,
     /// By the scope of a test: a digest of what ran in its turn that later tests do not run again;
     /// empty if nothing did.
     pub made: BTreeMap<u64, String>,
@@ -126,6 +132,19 @@ impl Taking {
                 self.unseen
                     .push((number(field(1)?)?, cells.collect::<Result<_>>()?));
             }
+            "number" => {
+                let value = fingerprint(field(1)?)?.context("it has no value")?;
+                self.numbers.insert(value, text(field(2)?)?);
+            }
+            "by-code" => {
+                for cell in list(field(1)?)? {
+                    let [path, name] = &list(cell)?[..] else {
+                        bail!("a cell is a path and a name");
+                    };
+                    self.by_code.push((text(path)?, text(name)?));
+                }
+            }
+            "stands" => self.stands.push((number(field(1)?)?, text(field(2)?)?)),
             "made" => {
                 self.made.insert(number(field(1)?)?, text(field(2)?)?);
             }

@@ -66,6 +66,7 @@ proptest! {
             places: (0..record.len() as u32).collect(),
             left: left.map(|(test, mask)| (test.clone(), cells(*mask))).collect(),
             made: BTreeMap::new(),
+            numbers: BTreeMap::new(),
         };
         // Some tests are new: they stand behind the known one of that number.
         let mut order = Vec::new();
@@ -125,6 +126,7 @@ proptest! {
             places: vec![0],
             left: BTreeMap::from([("t".to_owned(), cells(&then))]),
             made: BTreeMap::new(),
+            numbers: BTreeMap::new(),
         };
         let mut collected = Observations {
             order: Some(vec!["t".to_owned()]),
@@ -169,6 +171,7 @@ proptest! {
             places: (0..record.len() as u32).collect(),
             left: left.map(|(test, value)| (test.clone(), entry(*value))).collect(),
             made: BTreeMap::new(),
+            numbers: BTreeMap::new(),
         };
         let mut collected = Observations {
             order: Some(tests.clone()),

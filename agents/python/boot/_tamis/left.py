@@ -20,6 +20,7 @@ from .names import name_hash
 from .paths import OUTSIDE, PROJECT
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
+from .places import Place, value_of
 
 # The value of a cell that another test changed before any could meet it that leaves nothing.
 UNKNOWN = "?"
@@ -94,6 +95,8 @@ class Left:
         # The id of the test after which none comes.
         self._end = None
         self._cells = None
+        # Values that are numbers -> these, as text.
+        self.numbers = {}
 
     def scope_began(self, scope):
         """What later tests do not run again begins."""
@@ -224,9 +227,38 @@ class Left:
     def _tell_all(self, pending):
         by_test = {}
         for cell, by in pending.items():
-            by_test.setdefault(by, {})[cell] = self._cells.value(cell)
+            value = by_test.setdefault(by, {})[cell] = self._cells.value(cell)
+            if value is not None and value not in self.numbers:
+                self._tell_number(cell, value)
         for by, cells in by_test.items():
             self._tell(by, cells)
+
+    def _tell_number(self, cell, value):
+        place = self._cells.place(cell)
+        number = None if place is None else place.text()
+        if number is not None:
+            self.numbers[value] = number
+            self.agent.trace.write("number", value, number)
+
+    def absolute(self, cell):
+        """A cell, of which the path is as units have it, with the path of the file."""
+        return self._cells.absolute(cell)
+
+    def restore(self, values):
+        """Have cells hold these values, which are numbers, before the next test begins. Returns
+        those that do. Paths are as units have them."""
+        if self._cells is None or not values:
+            return []
+        state = self.agent.state
+        state.ran(None)
+        changed = dict(state.changed)
+        cells = {self._cells.absolute(cell): cell for cell in values}
+        numbers = {at: self.numbers[values[cell]] for at, cell in cells.items()}
+        put = self._cells.put(numbers)
+        # No test has changed them.
+        state.ran(None)
+        state.changed = changed
+        return [cells[at] for at in put if self._cells.value(at) == values[cells[at]]]
 
     def finish(self):
         """All tests have ended."""
@@ -333,6 +365,30 @@ class Cells:
             return None
         value = self._values.get(self._place(path, name), {}).get(name, b"")
         return None if isinstance(value, str) else blake2b(value, digest_size=16).hexdigest()
+
+    def absolute(self, cell):
+        """A cell with the path of the file."""
+        return self._paths.get(cell[0], cell[0]), cell[1]
+
+    def place(self, cell):
+        """Where a cell stands; `None` if it is no global of a module, nor a member of a class."""
+        path, name = cell
+        there = self._there.get(path)
+        is_plain = all(part.isidentifier() for part in name.split("."))
+        return Place(there, name) if there is not None and is_plain else None
+
+    def put(self, numbers):
+        """Have cells hold these numbers instead of others. Returns those of which that could be
+        done, and that were taken."""
+        if self.is_unwatched or self._modules() != self._there:
+            return []
+        places = {cell: self.place(cell) for cell in numbers}
+        put = [
+            cell
+            for cell, place in places.items()
+            if place is not None and place.text() is not None and place.put(value_of(numbers[cell]))
+        ]
+        return [] if self.look(put, ()) is None else put
 
     def is_whole(self, cell):
         """Whether a cell is all of a dictionary whose entries are cells."""

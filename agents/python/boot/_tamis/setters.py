@@ -132,6 +132,10 @@ def setters(settling, collected, runs):
             then = settling.made_by(test)
             # What it imports may be a library, which asks for whatever its code spells.
             leads = then is None or not made.isdisjoint(then) or settling.imports(test, then)
-            if leads or not cells.isdisjoint(settling.recorded[test]):
+            left = settling.recorded[test]
+            given = settling.numbers.given(left)
+            if leads or not cells.isdisjoint(left.keys() - given):
                 found.append(test)
+            # Who left them before makes no difference.
+            cells -= given
     return found[::-1]

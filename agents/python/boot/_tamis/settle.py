@@ -24,6 +24,7 @@ turns of the record.
 from .confirm import file_of, names_of
 from .left import UNKNOWN
 from .met import Met
+from .restoring import Numbers
 from .separated import separators
 from .setters import Names, Reads, hash_of, setters
 from .turns import Turns, hashes_of, hashes_told
@@ -67,6 +68,8 @@ class Settling:
         self.hashes = frozenset().union(*filter(None, made.values()))
         self._turns = None if None in made.values() else Turns(plan, self.order, made)
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
+        # Where nobody has to run for what others read.
+        self.numbers = Numbers(agent, self.recorded, ties.get("numbers", {}))
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
             cell
@@ -261,6 +264,7 @@ class Settling:
         if not self.is_active:
             return
         write("same", self.same)
+        write("by-code", sorted(self._by_code))
         for test, cells in self.exact.items():
             write("exact", test, cells)
 
@@ -373,6 +377,7 @@ class Settling:
             self._passes(test, is_same, True)
         if not is_same:
             self._is_other(test)
+        self._stale.difference_update(self.numbers.restore(self._stale, self._now))
         # What is the same needs a look only where nobody knows the value.
         unknown = map(_is_unknown, self.recorded.get(test, {}).values())
         running.is_looked_at = not is_same or any(unknown)
@@ -473,6 +478,7 @@ class Settling:
         if is_same:
             if not runs:
                 self._stale.update(cells)
+                self.numbers.left_out(test, cells)
                 self._lacks(test, self._made(test))
             for cell, value in cells.items():
                 # It does not read what differs, so it changes that without reading it.
