@@ -63,19 +63,29 @@ pub(super) struct LeftOut {
     pub file: BString,
     /// Whether that was at its turn, for what earlier tests leave.
     pub is_settled: bool,
+    /// Whether it ran all the same, for what it leaves.
+    pub has_run: bool,
 }
 
-/// By what two tests depend on the same: nodes to start from, and whether docstrings count.
-type Like = (BTreeSet<NodeId>, bool);
+/// By what two tests depend on the same: nodes to start from, whether docstrings count, and whether
+/// what earlier tests left does, of which the values are known.
+type Like = (BTreeSet<NodeId>, bool, bool);
 
 impl Closing<'_> {
     /// Notes which tests a process left out, or could have left out.
     pub(super) fn note_taking(&mut self, trace: &Trace, prefix: &str) {
         let taking = &trace.taking;
         let rootdir = trace.config.as_ref().and_then(|one| one.rootdir.as_ref());
-        let confirmed = taking.confirmed.iter().map(|test| (test, false));
-        let settled = taking.settled.iter().map(|test| (test, true));
-        for (test, is_settled) in confirmed.chain(settled) {
+        let all = [
+            (&taking.confirmed, false, false),
+            (&taking.settled, true, false),
+            (&taking.same_confirmed, false, true),
+            (&taking.same_settled, true, true),
+        ];
+        let all = all.into_iter().flat_map(|(tests, is_settled, has_run)| {
+            tests.iter().map(move |test| (test, is_settled, has_run))
+        });
+        for (test, is_settled, has_run) in all {
             let mut file = rootdir.cloned().unwrap_or_default();
             file.push(b'/');
             let path = test.split("::").next().unwrap_or_default();
@@ -85,6 +95,7 @@ impl Closing<'_> {
                 test,
                 file,
                 is_settled,
+                has_run,
             });
         }
         self.observed.is_not_compared |= taking.is_not_compared;
@@ -108,21 +119,25 @@ impl Closing<'_> {
             test,
             file,
             is_settled,
+            has_run,
         } in left_out
         {
-            let mut on_row = |row| self.on_row(&file, row, &imports, &mut known);
+            let mut on_row = |row, is_tied| self.on_row(&file, row, is_tied, &imports, &mut known);
             // Earlier tests were left out, too, so nobody saw what they need.
-            let mut confirmed = on_row(last.of(&test, false));
+            let mut confirmed = on_row(last.of(&test, false), true);
             confirmed.inner_base = match is_settled {
                 // Earlier tests did not run here, and their modules have nothing to do with it.
-                true => on_row(last.of(&test, true)).base,
+                true => on_row(last.of(&test, true), false).base,
                 false => confirmed.base,
             };
             if let Some((base, doubt)) = ties.as_ref().filter(|_| is_settled) {
                 confirmed.ties = Some(*base);
                 confirmed.incomplete = confirmed.incomplete.or_else(|| doubt.clone());
             }
-            self.observed.confirmed.insert(test, confirmed);
+            match has_run {
+                true => self.observed.unchanged.insert(test, confirmed),
+                false => self.observed.confirmed.insert(test, confirmed),
+            };
         }
     }
 
@@ -131,6 +146,7 @@ impl Closing<'_> {
         &mut self,
         file: &BString,
         row: Option<LastRow>,
+        is_tied: bool,
         imports: &FxHashMap<BString, NodeId>,
         known: &mut BTreeMap<Like, Confirmed>,
     ) -> Confirmed {
@@ -147,7 +163,7 @@ impl Closing<'_> {
             starts.extend(language.around(&self.run, file.as_bstr()));
         }
         starts.extend(row.modules.iter().filter_map(|path| imports.get(path)));
-        let like = (starts, row.docstrings);
+        let like = (starts, row.docstrings, is_tied);
         if let Some(confirmed) = known.get(&like) {
             return confirmed.clone();
         }
@@ -171,7 +187,10 @@ impl Closing<'_> {
         let session = self.of_session();
         let searches = self.searches(&starts);
         let (reached, known) = loop {
-            let paths = self.run.paths();
+            let mut paths = self.run.paths();
+            if !like.2 {
+                paths.closed = self.by_value.clone();
+            }
             let reached = paths.reach(&starts, Some(&session.known));
             let known = paths.known(&reached, Some(session.known.clone()));
             let more = self.changers(&known, imports);

@@ -47,6 +47,8 @@ pub struct Observations {
     /// Tests that the test process left out because the values that they read are those
     /// of the record.
     pub confirmed: BTreeMap<String, Confirmed>,
+    /// The same of tests that ran for what they leave to others, and did what they did.
+    pub unchanged: BTreeMap<String, Confirmed>,
     /// By test: the cells that changed during its turn. If this run [`Self::is_whole`], their
     /// values are those of a run of all tests.
     pub left: BTreeMap<String, Vec<LeftIn>>,

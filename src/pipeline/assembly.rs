@@ -210,7 +210,17 @@ impl<'a> Assembly<'a> {
                 self.carry_row(matrix, row)?;
             }
         }
-        Ok(())
+        let excluded = decision.selection.excluded();
+        for (test, evidence) in excluded.filter(|(test, _)| self.collected.same.contains(*test)) {
+            if well.contains(test)
+                && late_holds(evidence, decision, self.collected)
+                && let Some(matrix) = decision.proof_of(test)
+                && let Some(row) = matrix.row(TestId::Test(test))
+            {
+                self.carry_row(matrix, row)?;
+            }
+        }
+        self.add_unchanged_rows(|test| well.contains(test))
     }
 
     fn add_own_rows(&mut self) -> Result<()> {

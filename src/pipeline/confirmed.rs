@@ -167,6 +167,26 @@ impl Assembly<'_> {
         Ok(())
     }
 
+    /// The rows of tests that did what they did, though they ran, and `ended_well`: what they used
+    /// here tells less, as others were left out before them.
+    pub(super) fn add_unchanged_rows(&mut self, ended_well: impl Fn(&str) -> bool) -> Result<()> {
+        let collected = self.collected;
+        let mut renewed = RenewedSets::default();
+        for (test, confirmed) in &collected.unchanged {
+            if self.builder.has_row(test) || !ended_well(test) {
+                continue;
+            }
+            let mut facts = facts_of(test);
+            let mut groups = Vec::new();
+            let made =
+                self.confirmed_row(test, &mut facts, &mut groups, confirmed, &mut renewed)?;
+            if made.is_ok() && facts.outcome.is_good() {
+                self.builder.row(facts, groups)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Fills in a row, or says why that cannot be done: then the test runs next time.
     fn confirmed_row(
         &mut self,

@@ -45,9 +45,10 @@ def test_read(n):
     assert lib.Field().at == n + 3
 "#,
         steps: &[
+            // The first one may have made more than the number.
             Step {
                 edits: &[("lib.py", "return 1", "return 2 - 1")],
-                ran: &["test_b"],
+                ran: &["test_a", "test_b"],
                 failed: &[],
             },
             // Who ran without the others has not become their property.
@@ -62,7 +63,7 @@ def test_read(n):
                     "Field().at == 2",
                     "Field().at == 2 and lib.Field()",
                 )],
-                ran: &["test_c", "test_read"],
+                ran: &["test_a", "test_c", "test_read"],
                 failed: &["test_read"],
             },
         ],
@@ -71,21 +72,25 @@ def test_read(n):
         name: "who met what was put in its place depends on who left that",
         files: r#"
 -- lib.py --
-A = None
+N = 0
 C = 0
 def f():
     return 1
 -- test_a.py --
+import pytest
 import lib
-def test_a():
-    lib.A = 1
+@pytest.mark.parametrize("n", range(9))
+def test_count(n):
+    lib.N += 1
+def test_set():
+    lib.N = 20
 def test_c():
     lib.C = lib.f()
 -- test_b.py --
 import pytest
 import lib
 def test_read():
-    assert lib.A == 1
+    assert lib.N == 20
 @pytest.mark.parametrize("n", range(8))
 def test_wait(n):
     assert lib.C == 1
@@ -93,113 +98,142 @@ def test_wait(n):
         steps: &[
             Step {
                 edits: &[
-                    ("test_b.py", "assert lib.A == 1", "assert lib.A == 2 - 1"),
+                    ("test_b.py", "assert lib.N == 20", "assert lib.N == 10 + 10"),
                     ("lib.py", "return 1", "return 2 - 1"),
                 ],
-                ran: &["test_c", "test_read"],
+                ran: &["test_c", "test_count", "test_read"],
                 failed: &[],
             },
             Step {
                 edits: &[
-                    ("test_a.py", "lib.A = 1", "lib.A = 3 - 2"),
+                    ("test_a.py", "lib.N = 20", "lib.N = 21 - 1"),
                     ("lib.py", "return 2 - 1", "return 3 - 2"),
                 ],
-                ran: &["test_a", "test_c"],
+                ran: &["test_c", "test_count", "test_set"],
                 failed: &[],
             },
             Step {
-                edits: &[("test_a.py", "lib.A = 3 - 2", "lib.A = 5")],
-                ran: &["test_a", "test_read"],
+                edits: &[("test_a.py", "lib.N = 21 - 1", "lib.N = 5")],
+                ran: &["test_count", "test_read", "test_set"],
                 failed: &["test_read"],
             },
         ],
     },
     Case {
+        name: "who runs for others begins with what was there, not with what it leaves",
+        files: r#"
+-- lib.py --
+N = 0
+L = []
+C = 0
+def f():
+    return 1
+-- test_a.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(9))
+def test_count(n):
+    lib.N += 1
+def test_list():
+    lib.L.append(1)
+    lib.N = 1
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+def test_list():
+    assert lib.L == [1]
+def test_read():
+    assert lib.N == 1
+@pytest.mark.parametrize("n", range(8))
+def test_wait(n):
+    assert lib.C == 1
+"#,
+        steps: &[
+            Step {
+                edits: &[
+                    ("test_b.py", "lib.L == [1]", "lib.L == list([1])"),
+                    ("test_b.py", "lib.N == 1", "lib.N == 2 - 1"),
+                    ("lib.py", "return 1", "return 2 - 1"),
+                ],
+                ran: &["test_c", "test_count", "test_list", "test_read"],
+                failed: &[],
+            },
+            Step {
+                edits: &[("test_a.py", "lib.N = 1", "lib.N = 4")],
+                ran: &["test_count", "test_list", "test_read"],
+                failed: &["test_read"],
+            },
+        ],
+    },
+    Case {
+        name: "a number that says that something was done which no cell shows",
+        files: r#"
+-- lib.py --
+import sqlite3
+DB = sqlite3.connect(":memory:")
+READY = 0
+C = 0
+def f():
+    return 1
+def use():
+    global READY
+    if not READY:
+        DB.execute("create table t (a)")
+        READY = 1
+    return DB.execute("select count(*) from sqlite_master").fetchone()[0]
+-- test_a.py --
+import lib
+def test_use():
+    lib.use()
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+def test_read():
+    assert lib.use() == 1
+@pytest.mark.parametrize("n", range(8))
+def test_wait(n):
+    assert lib.C == 1
+"#,
+        steps: &[Step {
+            edits: &[
+                ("test_b.py", "lib.use() == 1", "lib.use() == 0"),
+                ("lib.py", "return 1", "return 2 - 1"),
+            ],
+            ran: &["test_c", "test_read", "test_use"],
+            failed: &["test_read"],
+        }],
+    },
+    Case {
         name: "two differences do not cancel out",
         files: r#"
 -- lib.py --
-A = 0
+N = 0
 TOTAL = 0
 def f():
     return 3
 -- test_a.py --
+import pytest
 import lib
-def test_a():
-    lib.A = 1
+@pytest.mark.parametrize("n", range(9))
+def test_count(n):
+    lib.N += 1
 def test_total():
-    lib.TOTAL = lib.A + lib.f()
+    lib.TOTAL = lib.N + lib.f()
 -- test_b.py --
 import pytest
 import lib
 @pytest.mark.parametrize("n", range(8))
 def test_read(n):
-    assert lib.TOTAL == 4
+    assert lib.TOTAL == 12
 "#,
         steps: &[Step {
-            edits: &[("lib.py", "return 3", "return 4")],
-            ran: &["test_read", "test_total"],
+            edits: &[("lib.py", "return 3", "return 12")],
+            ran: &["test_count", "test_read", "test_total"],
             failed: &["test_read"],
-        }],
-    },
-    Case {
-        name: "whoever edits a test to put back what was there at first is seen",
-        files: r#"
--- lib.py --
-A = 0
-B = 0
-def f():
-    return 1
--- test_a.py --
-import lib
-def test_a():
-    lib.A = 1
-def test_b():
-    lib.A = 1 + 0
-def test_f():
-    lib.B = lib.f()
--- test_b.py --
-import pytest
-import lib
-@pytest.mark.parametrize("n", range(8))
-def test_read(n):
-    assert lib.A == 1 and lib.B == 1
-"#,
-        steps: &[Step {
-            edits: &[
-                ("test_a.py", "lib.A = 1 + 0", "lib.A = 0"),
-                ("lib.py", "return 1", "return 2 - 1"),
-            ],
-            ran: &["test_b", "test_f", "test_read"],
-            failed: &["test_read"],
-        }],
-    },
-    Case {
-        name: "a number that becomes something else",
-        files: r#"
--- lib.py --
-A = None
-C = 0
-def f():
-    return 3
--- test_a.py --
-import lib
-def test_a():
-    lib.A = 1
-def test_b():
-    lib.A = [1]
-def test_c():
-    lib.C = lib.f() + len(lib.A)
--- test_b.py --
-import pytest
-import lib
-@pytest.mark.parametrize("n", range(8))
-def test_read(n):
-    assert lib.A == [1] and lib.C == 4
-"#,
-        steps: &[Step {
-            edits: &[("lib.py", "return 3", "return 2 + 1")],
-            ran: &["test_a", "test_b", "test_c"],
-            failed: &[],
         }],
     },
 ];

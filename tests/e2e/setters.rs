@@ -65,7 +65,7 @@ def test_either(n):
     assert lib.A == 1 or lib.B == 0
 "#,
         edits: &[("test_a.py", "lib.A = 1", "lib.A = 2")],
-        ran: &["test_a", "test_either"],
+        ran: &["test_a", "test_b", "test_either"],
         failed: &["test_either"],
     },
     Case {

@@ -32,6 +32,10 @@ pub struct Taking {
     pub exact: Vec<(String, Vec<LeftCell>)>,
     /// Tests that ran for what they leave, and did what they did in the record.
     pub same: Vec<String>,
+    /// Of these, those that it could have left out because their values were those of the record,
+    /// and those that it could have at their turn.
+    pub same_confirmed: Vec<String>,
+    pub same_settled: Vec<String>,
     /// Tests that ran and may have met something else than in a run of all of them.
     pub inexact: Vec<String>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
@@ -111,7 +115,11 @@ impl Taking {
                 self.gave_up = Some(text(field(1)?)?);
             }
             "inexact" => self.inexact.extend(texts(field(1)?)?),
-            "same" => self.same.extend(texts(field(1)?)?),
+            "same" => {
+                self.same.extend(texts(field(1)?)?);
+                self.same_confirmed.extend(texts(field(2)?)?);
+                self.same_settled.extend(texts(field(3)?)?);
+            }
             "exact" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);
                 self.exact

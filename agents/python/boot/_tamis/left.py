@@ -20,7 +20,7 @@ from .names import name_hash
 from .paths import OUTSIDE, PROJECT
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
-from .places import Place, value_of
+from .places import Place
 
 # The value of a cell that another test changed before any could meet it that leaves nothing.
 UNKNOWN = "?"
@@ -234,15 +234,14 @@ class Left:
             self._tell(by, cells)
 
     def _tell_number(self, cell, value):
-        place = self._cells.place(cell)
-        number = None if place is None else place.text()
+        number = self._cells.place(cell).number()
         if number is not None:
-            self.numbers[value] = number
-            self.agent.trace.write("number", value, number)
+            self.numbers[value] = str(number)
+            self.agent.trace.write("number", value, str(number))
 
     def absolute(self, cell):
         """A cell, of which the path is as units have it, with the path of the file."""
-        return self._cells.absolute(cell)
+        return self._cells.paths.get(cell[0], cell[0]), cell[1]
 
     def restore(self, values):
         """Have cells hold these values, which are numbers, before the next test begins. Returns
@@ -251,13 +250,13 @@ class Left:
             return []
         state = self.agent.state
         state.ran(None)
-        changed = dict(state.changed)
-        cells = {self._cells.absolute(cell): cell for cell in values}
-        numbers = {at: self.numbers[values[cell]] for at, cell in cells.items()}
+        changed, of_scopes = dict(state.changed), set(self._changed)
+        cells = {self.absolute(cell): cell for cell in values}
+        numbers = {at: int(self.numbers[values[cell]]) for at, cell in cells.items()}
         put = self._cells.put(numbers)
         # No test has changed them.
         state.ran(None)
-        state.changed = changed
+        state.changed, self._changed = changed, of_scopes
         return [cells[at] for at in put if self._cells.value(at) == values[cells[at]]]
 
     def finish(self):
@@ -329,7 +328,7 @@ class Cells:
         # Path -> its classes.
         self._classes = {path: set() for path in self._roots}
         # Label -> path.
-        self._paths = {self.agent.relative(path): path for path in self._roots}
+        self.paths = {self.agent.relative(path): path for path in self._roots}
         # Label -> key -> its place and name, or `None`: most are taken again and again.
         self._located = {}
         self._seen = 0
@@ -366,29 +365,25 @@ class Cells:
         value = self._values.get(self._place(path, name), {}).get(name, b"")
         return None if isinstance(value, str) else blake2b(value, digest_size=16).hexdigest()
 
-    def absolute(self, cell):
-        """A cell with the path of the file."""
-        return self._paths.get(cell[0], cell[0]), cell[1]
-
     def place(self, cell):
-        """Where a cell stands; `None` if it is no global of a module, nor a member of a class."""
-        path, name = cell
-        there = self._there.get(path)
-        is_plain = all(part.isidentifier() for part in name.split("."))
-        return Place(there, name) if there is not None and is_plain else None
+        """Where a cell stands."""
+        return Place(self._there.get(cell[0]), cell[1])
 
     def put(self, numbers):
-        """Have cells hold these numbers instead of others. Returns those of which that could be
-        done, and that were taken."""
+        """Have cells hold these numbers instead of others. Returns those that do, as far as that
+        is known."""
         if self.is_unwatched or self._modules() != self._there:
             return []
-        places = {cell: self.place(cell) for cell in numbers}
-        put = [
-            cell
-            for cell, place in places.items()
-            if place is not None and place.text() is not None and place.put(value_of(numbers[cell]))
-        ]
-        return [] if self.look(put, ()) is None else put
+        there, put = [], []
+        for cell, number in numbers.items():
+            place = self.place(cell)
+            found = place.number()
+            if found is not None:
+                there.append(cell)
+                if found != number:
+                    place.put(number)
+                    put.append(cell)
+        return there if not put or self.look(put, ()) is not None else []
 
     def is_whole(self, cell):
         """Whether a cell is all of a dictionary whose entries are cells."""
@@ -532,11 +527,11 @@ class Cells:
 
     def _holder(self, label):
         """The path and the class that have a label."""
-        path = self._paths.get(label, label)
+        path = self.paths.get(label, label)
         if path != label or path in _OF_ALL or path in self._roots:
             return path, ""
         module, _, name = label.rpartition(":")
-        return self._paths.get(module, module), name
+        return self.paths.get(module, module), name
 
     def _place(self, path, name):
         if path in _OF_ALL:

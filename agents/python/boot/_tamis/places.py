@@ -9,46 +9,34 @@ from .watch import is_a, member_at
 _BITS = 64
 
 
-def text_of(value):
-    """A number, a truth value or `None` as text; `None` for all else."""
-    if value is None or type(value) is bool:
-        return repr(value)
-    return repr(value) if type(value) is int and value.bit_length() <= _BITS else None
-
-
-def value_of(text):
-    """What `text_of` told."""
-    return {"None": None, "True": True, "False": False}[text] if text[0].isalpha() else int(text)
-
-
 class Place:
     """Where a global or a member of a class stands."""
 
     def __init__(self, module, name):
-        """Of `name` in `module`."""
-        self.holder, _, self.key = name.rpartition(".")
-        self.module = module
+        """Of `name` in `module`, which may be missing."""
+        holder, _, self._key = name.rpartition(".")
+        found = member_at(module, holder) if holder else module
+        # Others are no classes.
+        self._holder = found if not holder or is_a(found, type) else None
+        self._is_class = bool(holder)
 
-    def _names(self):
-        holder = member_at(self.module, self.holder) if self.holder else self.module
-        if self.holder and not is_a(holder, type):
-            return None, None
-        return holder, vars(holder)
-
-    def text(self):
-        """What stands there, as text; `None` if that is nothing, or no number."""
-        _, names = self._names()
-        if names is None or self.key not in names:
+    def number(self):
+        """What stands there; `None` if that is no number, or cannot be replaced by another one
+        without running code of the program."""
+        names = {} if self._holder is None else vars(self._holder)
+        value = names.get(self._key)
+        if type(value) is not int or value.bit_length() > _BITS:
             return None
-        return text_of(names[self.key])
+        if self._is_class and (
+            self._key[:2] == "__"
+            or any(self._key in vars(one) for one in type(self._holder).__mro__)
+        ):
+            return None
+        return value
 
-    def put(self, value):
-        """Have it hold `value`. Whether that could be done without running code of the program."""
-        holder, names = self._names()
-        if not self.holder:
-            names[self.key] = value
-        elif self.key[:2] == "__" or any(self.key in vars(one) for one in type(holder).__mro__):
-            return False
+    def put(self, number):
+        """Have it hold another one."""
+        if self._is_class:
+            type.__setattr__(self._holder, self._key, number)
         else:
-            type.__setattr__(holder, self.key, value)
-        return True
+            vars(self._holder)[self._key] = number

@@ -1,29 +1,46 @@
-"""Puts numbers into cells that tests which are left out would have left there.
+"""Puts counters where tests which are left out would have left them.
 
 A test that is left out does what it did, so in a run of all tests it leaves what it left in the
-record. Where that is a number, a truth value or `None`, whoever runs after it gets the same from
-the cell itself: then nobody has to run for what it leaves.
+record. Where that is a number that tests only count, whoever runs after it gets the same from the
+cell itself: then nobody has to run for what it leaves. Other numbers may say that something was done
+which no cell shows (a connection is open, a table was made), and the first value of a counter, too:
+so whoever leaves these does run.
 """
 
 from .left import UNKNOWN
+from .places import Place
+
+# With so many different values it counts.
+_VALUES = 8
 
 
 class Numbers:
-    """The cells in which tests leave nothing but numbers, as far as that is known: there these can
-    be put, so that nobody runs for that."""
+    """The cells in which tests leave nothing but numbers, as far as that is known, and many
+    different ones."""
 
     def __init__(self, agent, recorded, numbers):
-        """`recorded` tells by test which cells it left with which values, in texts that begin with a
-        mark if nobody knows; `numbers` are those that are such, and what they are."""
+        """`recorded` tells by test, in order, which cells it left with which values, in texts that
+        begin with a mark if nobody knows; `numbers` are those that are such, and what they are."""
         self._agent = agent
         agent.left.numbers.update(numbers)
-        others = {
-            cell
-            for left in recorded.values()
-            for cell, value in left.items()
-            if value not in numbers and (value is None or value[:1] != UNKNOWN)
-        }
-        self.cells = frozenset().union(*recorded.values()) - others
+        values, others = {}, set()
+        # The test that leaves a cell first.
+        self._first = {}
+        for test, left in recorded.items():
+            for cell, value in left.items():
+                self._first.setdefault(cell, test)
+                if value in numbers:
+                    values.setdefault(cell, set()).add(value)
+                elif value is None or value[:1] != UNKNOWN:
+                    others.add(cell)
+        counted = {cell for cell, found in values.items() if len(found) >= _VALUES}
+        modules = agent.values.modules.items()
+        modules = {agent.relative(scope.name): module for scope, module in modules}
+        self.cells = frozenset(
+            (path, name)
+            for path, name in counted - others
+            if Place(modules.get(path), name).number() is not None
+        )
         # Of these, those that left-out tests leave since they were last put there.
         self._left_by = {}
         # The scopes that stand for such tests.
@@ -33,6 +50,10 @@ class Numbers:
         """The cells that need nobody to leave them, of those that a test `left`."""
         known = self._agent.left.numbers
         return {cell for cell in self.cells.intersection(left) if left[cell] in known}
+
+    def begun_by(self, test, left):
+        """Those that the test leaves as the first one."""
+        return {cell for cell in self.cells.intersection(left) if self._first[cell] == test}
 
     def left_out(self, test, cells):
         """A test was left out that leaves these."""

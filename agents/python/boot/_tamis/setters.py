@@ -121,6 +121,8 @@ def hash_of(test):
 def setters(settling, collected, runs):
     """The tests, in order, that leave something which those that run can read."""
     found, cells, made = [], set(), set()
+    # Cells into which something is put instead.
+    given = set()
     for item in reversed(collected):
         test = item.nodeid
         if test in runs:
@@ -133,9 +135,12 @@ def setters(settling, collected, runs):
             # What it imports may be a library, which asks for whatever its code spells.
             leads = then is None or not made.isdisjoint(then) or settling.imports(test, then)
             left = settling.recorded[test]
-            given = settling.numbers.given(left)
-            if leads or not cells.isdisjoint(left.keys() - given):
+            begun = settling.numbers.begun_by(test, left)
+            of_test = settling.numbers.given(left) - begun
+            is_first = not given.isdisjoint(begun)
+            if leads or is_first or not cells.isdisjoint(left.keys() - of_test):
                 found.append(test)
-            # Who left them before makes no difference.
-            cells -= given
+            # Who left them before makes no difference, but for the first one.
+            given |= of_test & cells
+            cells -= of_test
     return found[::-1]

@@ -69,7 +69,8 @@ class Settling:
         self._turns = None if None in made.values() else Turns(plan, self.order, made)
         self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
         # Where nobody has to run for what others read.
-        self.numbers = Numbers(agent, self.recorded, ties.get("numbers", {}))
+        recorded = {test: self.recorded[test] for test in sorted(self.recorded, key=self.order.get)}
+        self.numbers = Numbers(agent, recorded, ties.get("numbers", {}))
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
             cell
@@ -263,7 +264,10 @@ class Settling:
             write("inexact", self.inexact)
         if not self.is_active:
             return
-        write("same", self.same)
+        known = [test for test in self.same if test in self.plan.tests]
+        are_settled = self.judged | self.waiting
+        settled = [test for test in known if test in are_settled]
+        write("same", self.same, [test for test in known if test not in are_settled], settled)
         write("by-code", sorted(self._by_code))
         for test, cells in self.exact.items():
             write("exact", test, cells)
@@ -373,11 +377,12 @@ class Settling:
         self._has_run = True
         # What it leaves is looked at before the next one begins.
         self.agent.left.gaps.add(test)
+        # Before it is known what the test itself leaves.
+        self._stale.difference_update(self.numbers.restore(self._stale, self._now))
         if test in self.recorded:
             self._passes(test, is_same, True)
         if not is_same:
             self._is_other(test)
-        self._stale.difference_update(self.numbers.restore(self._stale, self._now))
         # What is the same needs a look only where nobody knows the value.
         unknown = map(_is_unknown, self.recorded.get(test, {}).values())
         running.is_looked_at = not is_same or any(unknown)
