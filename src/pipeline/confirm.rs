@@ -388,15 +388,12 @@ impl<'d> Planning<'d> {
         number
     }
 
-    /// The functions of all modules that have values, with the numbers of their paths.
+    /// The functions of all modules, with the numbers of their paths.
     fn functions(&self, facts: &Facts<'_>) -> Result<Vec<(usize, FunctionAt)>> {
         let mut found = Vec::new();
         for (number, path) in self.paths.all.iter().enumerate() {
-            let path = path.to_str().ok();
-            let path = path.filter(|path| self.names.contains_key(path));
-            for function in path.map_or(Ok(Vec::new()), |path| functions_at(facts, path.into()))? {
-                found.push((number, function));
-            }
+            let functions = functions_at(facts, path)?;
+            found.extend(functions.into_iter().map(|function| (number, function)));
         }
         Ok(found)
     }

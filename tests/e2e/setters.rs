@@ -358,6 +358,42 @@ def test_both(n):
         failed: &[],
     },
     Case {
+        name: "a module that only the test imports ran in its turn",
+        files: r#"
+-- lib.py --
+A = []
+F = None
+C = 0
+def f():
+    return 1
+-- late.py --
+VALUE = 1
+class Late:
+    value = VALUE
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_b():
+    from late import Late
+    lib.F = iter([Late.value] * 8)
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert next(lib.F) == 1 and lib.C == 1
+@pytest.mark.parametrize("n", range(8))
+def test_other(n):
+    assert lib.C == 1
+"#,
+        edits: &[("lib.py", "return 1", "return 2 - 1")],
+        ran: &["test_b", "test_c", "test_first"],
+        failed: &[],
+    },
+    Case {
         name: "parameters of an earlier test that are others in each run are nobody else's",
         files: r#"
 -- lib.py --
