@@ -83,12 +83,13 @@ const OF_COLLECTOR: [&str; 3] = [
     "tests/test_units.py",
 ];
 
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "tests/test_bytecode.py",
     "tests/test_keys.py",
     "tests/test_left.py",
     "tests/test_met.py",
     "tests/test_pytest.py",
+    "tests/test_restoring.py",
     "tests/test_selection.py",
     "tests/test_values.py",
     "tests/test_workers.py",

@@ -32,6 +32,9 @@ _OF_VALUES = (
     "settled",
     "exact",
     "same",
+    "by-code",
+    "number",
+    "stands",
     "inexact",
     "not-compared",
 )
