@@ -45,19 +45,19 @@ pub(crate) fn confirming<'d>(
             && let Ok(matrix) = baseline.matrix.whole()
             && let Some(values) = &matrix.values
         {
-            let excluded = decision.selection.excluded().map(|(test, _)| test);
-            let of_others = excluded.filter(|test| {
-                let proof = decision.baseline_of(&TestId::from(*test));
-                proof.is_none_or(|proof| proof.name != baseline.name)
+            let is_alone = decision.selection.excluded().all(|(test, _)| {
+                let proof = decision.baseline_of(&TestId::from(test));
+                proof.is_some_and(|proof| proof.name == baseline.name)
             });
-            planning.add(matrix, values, tests, of_others.collect());
+            planning.add(matrix, values, tests, is_alone);
         }
     }
     if planning.open.is_empty() {
         return Ok(None);
     }
-    let (root, elsewhere) = (project.repository.root(), Environment::Elsewhere);
-    let facts = Facts::new(view, root, elsewhere, project.cache(), configured);
+    let root = project.repository.root();
+    let environment = Environment::Elsewhere;
+    let facts = Facts::new(view, root, environment, project.cache(), configured);
     let functions = match planning.matrices.iter().any(|one| one.ties.is_some()) {
         true => planning.functions(&facts)?,
         false => Vec::new(),
@@ -210,13 +210,13 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, Words);
 
 impl<'d> Planning<'d> {
-    /// `of_others`: tests that are left out by another matrix.
+    /// `is_alone`: whether all tests that are left out are so by this matrix.
     fn add(
         &mut self,
         matrix: &'d Matrix,
         values: &'d Values,
         tests: &[Candidate<'d>],
-        of_others: Vec<&'d str>,
+        is_alone: bool,
     ) {
         let mut source = Source {
             matrix,
@@ -243,7 +243,7 @@ impl<'d> Planning<'d> {
             self.records.push(matrix);
             let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
-            let ties = ties.map(|ties| ties_of(matrix, ties, of_others));
+            let ties = ties.map(|ties| ties_of(matrix, ties, is_alone));
             self.matrices.push(recorded(values, ties));
         }
     }
@@ -552,7 +552,7 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
 }
 
 /// What the tests of a matrix left, for the test process.
-fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties, of_others: Vec<&'d str>) -> Ties<'d> {
+fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties, is_alone: bool) -> Ties<'d> {
     let tests = matrix.rows.iter().filter_map(|row| row.test.test());
     let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
     order.sort_unstable();
@@ -571,7 +571,7 @@ fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties, of_others: Vec<&'d st
         left: left.collect(),
         made: &ties.made,
         numbers: &ties.numbers,
-        of_others,
+        is_alone,
     }
 }
 

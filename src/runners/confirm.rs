@@ -92,8 +92,8 @@ pub(crate) struct Ties<'a> {
     pub made: &'a BTreeMap<String, String>,
     /// Values that are numbers: these, as the language writes them.
     pub numbers: &'a BTreeMap<Fingerprint, String>,
-    /// Tests that are left out by another record.
-    pub of_others: Vec<&'a str>,
+    /// Whether all tests that are left out are so by this run.
+    pub is_alone: bool,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,

@@ -562,25 +562,22 @@ def begin(agent, plan, collected, kept, waiting, is_broad):
     # These will not turn out to do what they did, so others run for them as well.
     runs |= settling.reads.of_unknown(collected, waiting)
     settling.other_items = plan.other_items(number)
-    if not is_broad:
-        # Of tests that another record proves nobody knows here what they leave: so they run.
-        others = {test for test, told in plan.tests.items() if told["matrix"] != number}
-        others = others.union(ties["of_others"]).intersection(items).difference(runs)
-        others = {test for test in others if test in settling.recorded or test not in settling.order}
-        if len(others) > len(waiting):
-            begun.why = "running what leaves something would cost more"
-            return begun
-        runs |= others
-        needed = sorted(others) + setters(settling, collected, runs)
+    is_alone = all(told["matrix"] == number for told in plan.tests.values())
+    if ties.get("is_alone") and is_alone and not is_broad:
+        needed = setters(settling, collected, runs)
         needed += separators(collected, runs.union(needed), waiting)
         if waiting and not _pays(needed, waiting):
-            needed = sorted(others) + separators(collected, runs, waiting)
+            needed = separators(collected, runs, waiting)
             settling.tells_inexact = False
-        settling.proven = frozenset(needed) - waiting - others
+        settling.proven = frozenset(needed) - waiting
     else:
+        # Of tests that another record proves nobody knows here what they leave.
         settling.tells_inexact = False
         needed = [test for test in items if test in settling.recorded and test not in runs]
         needed += separators(collected, runs.union(needed), waiting)
+        if waiting and not is_broad and not _pays(needed, waiting):
+            begun.why = "running what leaves something would cost more"
+            return begun
     settling.judged = waiting.intersection(needed)
     settling.gone(items)
     settling.waiting = waiting.difference(needed)
