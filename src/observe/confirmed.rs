@@ -172,7 +172,8 @@ impl Closing<'_> {
         confirmed
     }
 
-    fn imports_by_path(&self) -> FxHashMap<BString, NodeId> {
+    /// By path as units have it, the import of each module.
+    pub(super) fn imports_by_path(&self) -> FxHashMap<BString, NodeId> {
         let imports = self.run.graph.imports.iter();
         let placed = imports.map(|(file, node)| {
             let (Place::Inside(path) | Place::Outside(path)) = self.run.facts.place(file.as_bstr());

@@ -1,14 +1,10 @@
 //! Scopes that stand for tests which were left out, where others met what these left in the
 //! record: the test process put that in its place.
 
-use bstr::{BString, ByteSlice};
-use rustc_hash::FxHashMap;
-
 use super::confirmed::LastRows;
-use super::graph::NodeId;
 use super::left::TEST;
 use super::rows::Closing;
-use crate::languages::{Place, Value, language_of};
+use crate::languages::{Value, language_of};
 use crate::matrix::{Unit, What};
 
 impl Closing<'_> {
@@ -26,13 +22,7 @@ impl Closing<'_> {
         if stands.is_empty() {
             return;
         }
-        let imports: FxHashMap<BString, NodeId> = { self.run.graph.imports.iter() }
-            .map(|(file, node)| {
-                let (Place::Inside(path) | Place::Outside(path)) =
-                    self.run.facts.place(file.as_bstr());
-                (path, *node)
-            })
-            .collect();
+        let imports = self.imports_by_path();
         for (at, scope, test) in stands {
             let Some(node) = self.run.graph.node_of(at, scope) else {
                 continue;

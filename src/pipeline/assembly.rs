@@ -200,18 +200,13 @@ impl<'a> Assembly<'a> {
         let well: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
         // Nor have those that met what others leave anew.
         let is_met = |test: &str| self.collected.refuted.contains_key(test);
-        for (test, _, evidence) in decision.selection.brought() {
-            if well.contains(test)
-                && !is_met(test)
-                && late_holds(evidence, decision, self.collected)
-                && let Some(matrix) = decision.proof_of(test)
-                && let Some(row) = matrix.row(TestId::Test(test))
-            {
-                self.carry_row(matrix, row)?;
-            }
-        }
+        let brought = decision.selection.brought();
+        let brought = brought.map(|(test, _, evidence)| (test, evidence));
+        let same = &self.collected.same;
         let excluded = decision.selection.excluded();
-        for (test, evidence) in excluded.filter(|(test, _)| self.collected.same.contains(*test)) {
+        let kept = brought.filter(|(test, _)| !is_met(test));
+        let kept = kept.chain(excluded.filter(|(test, _)| same.contains(*test)));
+        for (test, evidence) in kept {
             if well.contains(test)
                 && late_holds(evidence, decision, self.collected)
                 && let Some(matrix) = decision.proof_of(test)

@@ -64,7 +64,7 @@ pub(super) fn plan(launch: &Launch<'_>) -> RunPlan {
 const HASH_SEED: &str = "PYTHONHASHSEED";
 
 /// What is made in the order of a set is the same in each run, so that it can be compared. Which seed
-/// does not matter, but 0 has no program see that the order may be another one.
+/// it is does not matter, but with 0 the interpreter says that it hashes texts the same way always.
 const SEED: &str = "1";
 
 /// The plan to run `argv` with the collector for Python.

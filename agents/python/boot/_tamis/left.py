@@ -18,9 +18,9 @@ from .agent import guard
 from .fixtures import TEAR_DOWN
 from .names import name_hash
 from .paths import OUTSIDE, PROJECT
+from .places import Place
 from .values import MODULES, PROCESS
 from .watch import is_a, member_at
-from .places import Place
 
 # The value of a cell that another test changed before any could meet it that leaves nothing.
 UNKNOWN = "?"

@@ -47,11 +47,11 @@ class Settling:
         self.order = {test: at for at, test in enumerate(ties["order"])}
         self.recorded = {
             test: {(path, name): _known(value, test) for path, name, value in cells}
-            for test, cells in ties["left"].items()
+            for test, cells in sorted(ties["left"].items(), key=lambda one: self.order[one[0]])
         }
         # Nobody knows who left the last value of some.
         last = {}
-        for test in sorted(self.recorded, key=self.order.__getitem__):
+        for test in self.recorded:
             last.update(dict.fromkeys(self.recorded[test], test))
         for cell, test in last.items():
             if _is_unknown(self.recorded[test][cell]):
@@ -67,10 +67,9 @@ class Settling:
         # made.
         self.hashes = frozenset().union(*filter(None, made.values()))
         self._turns = None if None in made.values() else Turns(plan, self.order, made)
-        self._ahead = sorted(self.recorded, key=self.order.__getitem__, reverse=True)
+        self._ahead = list(reversed(list(self.recorded)))
         # Where nobody has to run for what others read.
-        recorded = {test: self.recorded[test] for test in sorted(self.recorded, key=self.order.get)}
-        self.numbers = Numbers(agent, recorded, ties.get("numbers", {}))
+        self.numbers = Numbers(agent, self.recorded, ties.get("numbers", {}))
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
             cell
