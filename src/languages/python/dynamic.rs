@@ -351,13 +351,80 @@ const WIDE_MODULES: [&str; 13] = [
 /// Whether asking a module for this attribute tells nothing but its value;
 /// `__dict__` and the like hand out all the others.
 pub(super) fn is_benign_dunder(name: &str) -> bool {
-    let is_dunder = name.starts_with("__") && name.ends_with("__");
-    !is_dunder
-        || matches!(
-            name,
-            "__name__" | "__file__" | "__doc__" | "__version__" | "__path__" | "__package__"
-        )
+    !SPECIAL.contains(&name)
 }
+
+/// What modules, classes and functions have of their own, but for plain texts. Whatever else has
+/// such a name is a global name of a module, as `__version__` is.
+const SPECIAL: [&str; 67] = [
+    "__abstractmethods__",
+    "__annotate__",
+    "__annotations__",
+    "__base__",
+    "__bases__",
+    "__basicsize__",
+    "__builtins__",
+    "__call__",
+    "__class__",
+    "__closure__",
+    "__code__",
+    "__defaults__",
+    "__delattr__",
+    "__delete__",
+    "__dict__",
+    "__dictoffset__",
+    "__dir__",
+    "__eq__",
+    "__firstlineno__",
+    "__flags__",
+    "__format__",
+    "__func__",
+    "__ge__",
+    "__get__",
+    "__getattr__",
+    "__getattribute__",
+    "__getstate__",
+    "__globals__",
+    "__gt__",
+    "__hash__",
+    "__import__",
+    "__init__",
+    "__init_subclass__",
+    "__instancecheck__",
+    "__isabstractmethod__",
+    "__itemsize__",
+    "__kwdefaults__",
+    "__le__",
+    "__loader__",
+    "__lt__",
+    "__module__",
+    "__mro__",
+    "__ne__",
+    "__new__",
+    "__or__",
+    "__prepare__",
+    "__qualname__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__repr__",
+    "__ror__",
+    "__self__",
+    "__set__",
+    "__set_name__",
+    "__setattr__",
+    "__sizeof__",
+    "__spec__",
+    "__static_attributes__",
+    "__str__",
+    "__subclasscheck__",
+    "__subclasses__",
+    "__subclasshook__",
+    "__text_signature__",
+    "__type_params__",
+    "__weakref__",
+    "__weakrefoffset__",
+    "__wrapped__",
+];
 
 /// Names by which code gets at annotations, of whatever it be; the standard
 /// library's own readers have to be named to run. (`dir` and `help` are told

@@ -140,6 +140,21 @@ fn a_module_that_is_passed_on_is_held_with_all_that_it_gives_and_a_class_is_not(
 }
 
 #[test]
+fn a_module_is_held_by_who_asks_it_for_what_each_module_has_of_its_own() {
+    for (name, is_held) in [
+        ("__version__", false),
+        ("__version_info__", false),
+        ("__dict__", true),
+        ("__getattribute__", true),
+    ] {
+        let text = format!("import b\ndef f(): return b.{name}\n");
+        let found = read(&[("a.py", &text), ("b.py", "")], What::Code("f".into()));
+        assert!(asks(&found, name));
+        assert_eq!(!found.holds.is_empty(), is_held, "{name}");
+    }
+}
+
+#[test]
 fn a_module_that_pytests_fixture_patches_is_held_only_if_that_may_be_another_fixture() {
     let text = "import b\ndef f(monkeypatch): monkeypatch.setattr(b, 'x', 1)\n";
     let plain = [("a.py", text), ("b.py", "x = 0\n")];
