@@ -127,7 +127,8 @@ impl Closing<'_> {
         }
         let same = taking.same.iter().map(|test| format!("{prefix}{test}"));
         self.observed.same.extend(same);
-        let inexact = taking.inexact.iter().map(|test| format!("{prefix}{test}"));
+        let inexact = taking.inexact.iter();
+        let inexact = inexact.map(|(test, lacked)| (format!("{prefix}{test}"), lacked.clone()));
         self.observed.inexact.extend(inexact);
         for (test, cells) in &taking.exact {
             let cells: Option<Vec<LeftIn>> = cells.iter().map(|cell| self.left_in(cell)).collect();

@@ -23,6 +23,7 @@ mod walk;
 pub(crate) use accesses::{Access, Does, Reader, accesses};
 pub(crate) use confirmed::{LastRow, LastRows};
 pub(crate) use left::TEST;
+pub(crate) use observations::Lacked;
 pub use observations::Observations;
 pub(crate) use observations::{Compiled, Confirmed, LookedIn, ObservedRow};
 pub(crate) use own::OwnUnits;

@@ -5,10 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use bstr::{BStr, BString};
+use serde::Serialize;
 
 use super::own::OwnUnits;
 use super::units::UnitIndex;
 use crate::matrix::{Fingerprint, LeftIn, Outcome, Unit, Values};
+
+/// What a test could read that others leave or make: cells by path and name, and hashes of names
+/// as [`crate::matrix::Ties::made`] has them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Lacked {
+    pub cells: BTreeSet<(String, String)>,
+    pub made: BTreeSet<u64>,
+}
 
 /// What the traces of one run tell.
 #[derive(Debug, Default)]
@@ -58,8 +67,9 @@ pub struct Observations {
     /// run of all tests; and those that did what they did in the record.
     pub exact: BTreeMap<String, Vec<LeftIn>>,
     pub same: BTreeSet<String>,
-    /// Tests that ran and may have met something else than in a run of all of them.
-    pub inexact: BTreeSet<String>,
+    /// Tests that ran and may have met something else than in a run of all of them, and what they
+    /// lacked; `None` if nobody knows.
+    pub inexact: BTreeMap<String, Option<Lacked>>,
     /// Values of cells that are numbers: these, as the agent writes them.
     pub numbers: BTreeMap<Fingerprint, String>,
     /// By test, of these: a digest of what ran in its turn that later tests do not run again.

@@ -41,8 +41,14 @@ impl Anew {
             let name = format!("{}#{}", cell.path, cell.name);
             benign.iter().any(|one| one.matches(name.as_bytes()))
         };
-        let inexact = collected.inexact.clone();
         let known = decision.anew.clone().unwrap_or_default();
+        let mut inexact = collected.inexact.clone();
+        for (test, lacked) in &mut inexact {
+            // To have what it lacked then was not enough.
+            if known.inexact.contains_key(test) {
+                *lacked = None;
+            }
+        }
         let mut met = known.met;
         if decision.anew.is_some() {
             let read = collected.refuted.iter().filter(|(_, why)| *why != NEEDED);
@@ -111,7 +117,7 @@ impl Anew {
 
     /// Why the row of a test proves nothing yet.
     pub(super) fn why(&self, test: &str) -> Option<String> {
-        if self.inexact.contains(test) {
+        if self.inexact.contains_key(test) {
             return Some("it ran without tests that leave what it can read".to_owned());
         }
         if self.by_test.is_empty() {

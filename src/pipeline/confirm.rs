@@ -1,8 +1,11 @@
 //! What the test process needs to know to leave out tests that only values can excuse.
 
+mod candidates;
+mod functions;
 mod handed;
 mod keyed;
 mod listed;
+mod recorded;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +13,17 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
+use self::candidates::{Candidate, by_baseline};
+use self::functions::Functions;
+use self::recorded::{of_others, recorded, ties_of};
+use super::compare::delta_to;
 use super::decide::Decision;
 use super::project::Project;
 use crate::history::View;
-use crate::languages::{
-    Environment, Facts, FunctionAt, Needed, UnitReads, Words, functions_at, read_by,
-};
-use crate::matrix::{self, CellValue, Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values};
-use crate::runners::{
-    Cell, Confirm, Flags, Holder, LeftIn, OpenPart, OpenTest, OwnUnit, Recorded, Ties, configured,
-};
-use crate::select::{By, Reason};
+use crate::languages::{Environment, Facts, Needed, UnitReads, Words, read_by};
+use crate::matrix::{Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values};
+use crate::runners::{Confirm, Flags, OpenPart, OpenTest, OwnUnit, Recorded, configured};
+use crate::select::By;
 
 /// The plan by which the collector confirms tests of `decision` at `view`; `None` if there
 /// is none to confirm.
@@ -45,11 +48,8 @@ pub(crate) fn confirming<'d>(
             && let Ok(matrix) = baseline.matrix.whole()
             && let Some(values) = &matrix.values
         {
-            let is_alone = decision.selection.excluded().all(|(test, _)| {
-                let proof = decision.baseline_of(&TestId::from(test));
-                proof.is_some_and(|proof| proof.name == baseline.name)
-            });
-            planning.add(matrix, values, tests, is_alone);
+            let of_others = of_others(decision, baseline, matrix);
+            planning.add(matrix, values, tests, of_others);
         }
     }
     if planning.open.is_empty() {
@@ -59,8 +59,12 @@ pub(crate) fn confirming<'d>(
     let environment = Environment::Elsewhere;
     let facts = Facts::new(view, root, environment, project.cache(), configured);
     let functions = match planning.matrices.iter().any(|one| one.ties.is_some()) {
-        true => planning.functions(&facts)?,
-        false => Vec::new(),
+        true => {
+            let headers = planning.records.iter().map(|matrix| &matrix.header);
+            let deltas = headers.filter_map(|header| delta_to(project, header, view));
+            planning.functions(&facts, deltas)?
+        }
+        false => Functions::default(),
     };
     planning
         .finish(&functions, |modules, units| {
@@ -68,58 +72,6 @@ pub(crate) fn confirming<'d>(
             Ok((read.of, read.words))
         })
         .map(Some)
-}
-
-/// A test that values can excuse, or that may meet what others leave anew.
-#[derive(Clone, Copy)]
-struct Candidate<'d> {
-    test: &'d str,
-    /// By what it may meet another state. `None`: only by what tests leave anew.
-    by: Option<By>,
-    /// Whether it runs for others, whatever it reads.
-    runs: bool,
-}
-
-/// By the matrix that has their values.
-fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate<'_>>> {
-    let mut open: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
-    for (test, reason) in decision.selection.selected() {
-        if let Reason::Unconfirmed { baseline, by, .. } = reason {
-            let of_matrix = open.entry(baseline.clone()).or_default();
-            of_matrix.push(Candidate {
-                test,
-                by: Some(*by),
-                runs: false,
-            });
-        }
-    }
-    if decision.anew.is_some() {
-        // Those that run for others may meet it, too, and do something else then.
-        let brought = decision.selection.brought();
-        let brought = brought.map(|(test, ..)| (test, true));
-        let excluded = decision.selection.excluded();
-        let excluded = excluded.map(|(test, _)| (test, false));
-        for (test, runs) in excluded.chain(brought) {
-            if let Some(baseline) = decision.baseline_of(&TestId::from(test)) {
-                let of_matrix = open.entry(baseline.name.to_string()).or_default();
-                let by = None;
-                of_matrix.push(Candidate { test, by, runs });
-            }
-        }
-    }
-    // Others read what those that run leave, so it matters what these read.
-    for (test, reason) in decision.selection.selected() {
-        if let Reason::Changed { baseline, .. }
-        | Reason::Unknown { baseline, .. }
-        | Reason::Failed { baseline, .. }
-        | Reason::Incomplete { baseline, .. } = reason
-            && let Some(of_matrix) = open.get_mut(baseline)
-        {
-            let (by, runs) = (None, true);
-            of_matrix.push(Candidate { test, by, runs });
-        }
-    }
-    open
 }
 
 /// A plan on its way.
@@ -210,13 +162,13 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, Words);
 
 impl<'d> Planning<'d> {
-    /// `is_alone`: whether all tests that are left out are so by this matrix.
+    /// `of_others`: tests that are left out by another matrix, and leave something.
     fn add(
         &mut self,
         matrix: &'d Matrix,
         values: &'d Values,
         tests: &[Candidate<'d>],
-        is_alone: bool,
+        of_others: Vec<&'d str>,
     ) {
         let mut source = Source {
             matrix,
@@ -235,15 +187,20 @@ impl<'d> Planning<'d> {
         }
         let (number, before) = (self.matrices.len(), self.open.len());
         for candidate in tests {
-            let row = matrix.row(TestId::Test(candidate.test));
-            let open = row.and_then(|row| self.test(row, *candidate, number, &mut source));
-            self.open.extend(open);
+            let Some(row) = matrix.row(TestId::Test(candidate.test)) else {
+                continue;
+            };
+            match self.test(row, *candidate, number, &mut source) {
+                Some(open) => self.open.push(open),
+                // What it runs is looked at when it has run.
+                None => drop(self.paths_of(&row.sets, &mut source)),
+            }
         }
         if self.open.len() > before {
             self.records.push(matrix);
             let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
-            let ties = ties.map(|ties| ties_of(matrix, ties, is_alone));
+            let ties = ties.map(|ties| ties_of(matrix, ties, of_others));
             self.matrices.push(recorded(values, ties));
         }
     }
@@ -388,20 +345,10 @@ impl<'d> Planning<'d> {
         number
     }
 
-    /// The functions of all modules, with the numbers of their paths.
-    fn functions(&self, facts: &Facts<'_>) -> Result<Vec<(usize, FunctionAt)>> {
-        let mut found = Vec::new();
-        for (number, path) in self.paths.all.iter().enumerate() {
-            let functions = functions_at(facts, path)?;
-            found.extend(functions.into_iter().map(|function| (number, function)));
-        }
-        Ok(found)
-    }
-
     /// Puts in what the units read, which `read` tells, and `functions`, too.
     fn finish(
         mut self,
-        functions: &[(usize, FunctionAt)],
+        functions: &Functions,
         read: impl FnOnce(&Needed, &[&Unit]) -> Result<Answer>,
     ) -> Result<Confirm<'d>> {
         let needed = self.paths.all.iter().map(|path| {
@@ -410,9 +357,10 @@ impl<'d> Planning<'d> {
             let names = names.map(|name| (*name).to_owned()).collect();
             (BString::from(*path), names)
         });
+        let new = functions.new.iter().map(|path| (path.clone(), Vec::new()));
         let mut units: Vec<&Unit> = self.units.all.to_vec();
-        units.extend(functions.iter().map(|(_, function)| &function.unit));
-        let (mut reads, words) = read(&needed.collect(), &units)?;
+        units.extend(functions.all.iter().map(|(_, function)| &function.unit));
+        let (mut reads, words) = read(&needed.chain(new).collect(), &units)?;
         let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);
@@ -431,7 +379,7 @@ impl<'d> Planning<'d> {
         let (units, mut sets) = merge(&reads, sets.chain(&single));
         let of_functions = sets.split_off(used.len());
         let mut by_path: BTreeMap<usize, Vec<(u32, u32, usize)>> = BTreeMap::new();
-        for ((path, function), unit) in functions.iter().zip(of_functions) {
+        for ((path, function), unit) in functions.all.iter().zip(of_functions) {
             if let [unit] = unit[..] {
                 let of_path = by_path.entry(*path).or_default();
                 of_path.push((function.lines.0, function.lines.1, unit));
@@ -448,7 +396,9 @@ impl<'d> Planning<'d> {
             matrices: self.matrices,
             units: units.iter().map(own).collect(),
             sets,
-            paths: paths.all.iter().map(ToString::to_string).collect(),
+            paths: { paths.all.iter().map(ToString::to_string) }
+                .chain(functions.new.iter().map(ToString::to_string))
+                .collect(),
             modules: self.modules.all,
             asked: words.asked,
             leading: words.leading,
@@ -548,47 +498,6 @@ fn own_unit(reads: &UnitReads, paths: &FxHashMap<&BStr, usize>) -> OwnUnit {
             annotations: reads.annotations,
             docstrings: reads.docstrings,
         },
-    }
-}
-
-/// What the tests of a matrix left, for the test process.
-fn ties_of<'d>(matrix: &'d Matrix, ties: &'d matrix::Ties, is_alone: bool) -> Ties<'d> {
-    let tests = matrix.rows.iter().filter_map(|row| row.test.test());
-    let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
-    order.sort_unstable();
-    let left = ties.left.iter().map(|(test, cells)| {
-        let cells = cells.iter().map(|cell| {
-            let value = match cell.is_unknown {
-                true => Some(LeftIn::UNKNOWN.to_owned()),
-                false => cell.value.map(|value| value.hex()),
-            };
-            LeftIn(&cell.path, &cell.name, value)
-        });
-        (test.as_str(), cells.collect())
-    });
-    Ties {
-        order: order.into_iter().map(|(_, test)| test).collect(),
-        left: left.collect(),
-        made: &ties.made,
-        numbers: &ties.numbers,
-        is_alone,
-    }
-}
-
-fn recorded<'d>(values: &'d Values, ties: Option<Ties<'d>>) -> Recorded<'d> {
-    let holders = values.holders.iter().map(|holder| {
-        let cells = holder.cells.iter().map(|(key, value)| {
-            let value = match value {
-                CellValue::Is(value) => Some(value.hex()),
-                CellValue::Opaque(_) => None,
-            };
-            Cell(key, value)
-        });
-        Holder(&holder.name, &holder.path, cells.collect())
-    });
-    Recorded {
-        holders: holders.collect(),
-        ties,
     }
 }
 

@@ -30,9 +30,7 @@ pub(super) fn row_of<'d>(decision: &'d Decision, test: &str) -> Option<(&'d Matr
     else {
         return None;
     };
-    let mut known = decision.baseline.iter().chain(&decision.others);
-    let named = known.find(|one| one.name.to_string() == *baseline)?;
-    let matrix = named.matrix.whole().ok()?;
+    let matrix = decision.baseline_named(baseline)?.matrix.whole().ok()?;
     Some((matrix, matrix.row(TestId::Test(test))?))
 }
 

@@ -95,6 +95,12 @@ impl Decision {
         self.baseline_of(test)?.matrix.whole().ok()
     }
 
+    /// One of those that were compared.
+    pub(super) fn baseline_named(&self, name: &str) -> Option<&Baseline> {
+        let mut known = self.baseline.iter().chain(&self.others);
+        known.find(|one| one.name.to_string() == name)
+    }
+
     /// Where the row is that proves it.
     pub(super) fn baseline_of(&self, test: &TestId) -> Option<&Baseline> {
         match self.proofs.get(test) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assembly::Assembly;
+use super::confirmed::row_of;
 use super::recording::NEEDED;
 use crate::languages::keyed_in;
 use crate::matrix::{GroupRef, Inner, LeftIn, Matrix, TestId, Ties};
@@ -32,8 +33,8 @@ impl<'a> Assembly<'a> {
     }
 
     /// Gives the matrix what tests leave, if that of each is known: of those that ran from this
-    /// run, of others from the matrix that their row is from. Rows of several may not have met the
-    /// same, so that nobody knows the values.
+    /// run, of others from the matrix that their row is from. Those of another one than the rest may
+    /// not have met the same, so that nobody knows the values of what they leave.
     pub(super) fn add_ties(&mut self) {
         let sources = self.sources.values().copied();
         let known = sources.map(|source| {
@@ -44,7 +45,6 @@ impl<'a> Assembly<'a> {
             // Of the rows that are taken over nobody knows it.
             return;
         };
-        let is_mixed = before.len() > 1;
         let collected = self.collected;
         let rows = collected.rows.iter();
         let ran: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
@@ -53,9 +53,10 @@ impl<'a> Assembly<'a> {
             None if ran.is_empty() => in_order(&before),
             None => return,
         };
+        let lead = self.lead(&before);
         let places: BTreeMap<&str, u32> = order.into_iter().zip(0..).collect();
         let now = collected.is_whole.then_some(&collected.left);
-        let unsure: BTreeSet<Cell> = { before.iter() }
+        let mut unsure: BTreeSet<Cell> = { before.iter() }
             .flat_map(|(_, ties)| unsure(ties, now))
             .collect();
         let mut left: BTreeMap<String, Vec<LeftIn>> = BTreeMap::new();
@@ -63,10 +64,20 @@ impl<'a> Assembly<'a> {
         for (source, ties) in &before {
             for (test, cells) in &ties.left {
                 let has_ended = ran.contains(test.as_str());
-                if !self.builder.has_row(test)
-                    || has_ended && collected.is_whole
-                    || is_mixed && !self.is_from(test, source)
-                {
+                if !self.builder.has_row(test) || has_ended && collected.is_whole {
+                    continue;
+                }
+                let is_of_lead = lead.is_some_and(|lead| has_ended || self.is_from(test, lead));
+                if !is_of_lead {
+                    // What others put there as well has another value then.
+                    let cells = cells.iter();
+                    unsure.extend(cells.map(|cell| (cell.path.clone(), cell.name.clone())));
+                }
+                let is_here = match (is_of_lead, lead) {
+                    (true, Some(lead)) => is_same_run(lead, source),
+                    _ => self.is_from(test, source),
+                };
+                if !is_here {
                     continue;
                 }
                 let now = self.left_for_others(test);
@@ -75,7 +86,7 @@ impl<'a> Assembly<'a> {
                     |cell: &LeftIn| is_same || left_alike(cell, cells, now) == Some(true);
                 let cells = cells.iter().map(|cell| LeftIn {
                     // It did not begin in the state of a run of everything.
-                    is_unknown: cell.is_unknown || is_mixed || has_ended && !is_alike(cell),
+                    is_unknown: cell.is_unknown || has_ended && !is_alike(cell),
                     ..cell.clone()
                 });
                 let cells = cells.collect();
@@ -85,7 +96,7 @@ impl<'a> Assembly<'a> {
                 }
             }
         }
-        if !collected.is_whole && !is_mixed {
+        if !collected.is_whole && lead.is_some() {
             for (test, cells) in &collected.exact {
                 if self.builder.has_row(test) {
                     left.insert(test.clone(), cells.clone());
@@ -117,6 +128,18 @@ impl<'a> Assembly<'a> {
             .ties(|test| places.get(test).copied(), left, made, numbers);
     }
 
+    /// The record by whose values tests were settled: the nearest, or the only one. What tests leave
+    /// whose rows are from another one nobody knows beside it.
+    fn lead<'m>(&self, before: &[(&'m Matrix, &Ties)]) -> Option<&'m Matrix> {
+        if let [(only, _)] = before {
+            return Some(only);
+        }
+        let nearest = self.recording.decision.baseline.as_ref()?;
+        let nearest = nearest.matrix.whole().ok()?;
+        let mut sources = before.iter().map(|(source, _)| *source);
+        sources.find(|source| is_same_run(source, nearest))
+    }
+
     /// What a test left that ran for others only, so that nothing which it reads is different, and
     /// others prepared that. Nothing of any other test.
     fn left_for_others(&self, test: &str) -> &'a [LeftIn] {
@@ -130,9 +153,17 @@ impl<'a> Assembly<'a> {
 
     /// Whether the row of a test is from this matrix.
     fn is_from(&self, test: &str, source: &Matrix) -> bool {
-        let proof = self.recording.decision.proof_of(test);
-        proof.is_none_or(|proof| proof.header.run == source.header.run)
+        let decision = self.recording.decision;
+        let confirmed = self.collected.confirmed.contains_key(test);
+        let by_value = row_of(decision, test).filter(|_| confirmed);
+        let from = by_value.map(|(matrix, _)| matrix);
+        let from = from.or_else(|| decision.proof_of(test));
+        from.is_none_or(|from| is_same_run(from, source))
     }
+}
+
+fn is_same_run(one: &Matrix, other: &Matrix) -> bool {
+    one.header.run == other.header.run
 }
 
 /// Whether a test that left `cell` among others, `then`, has left the same known value `now`;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::matrix::{Fingerprint, ReadBefore};
+use crate::observe::Lacked;
 
 /// Tests that only values can excuse, and by which. In `late.json` flags that are not set
 /// and empty lists are left out.
@@ -44,10 +45,11 @@ pub(crate) struct Anew {
     /// Who met any of it in these: what they leave is compared with the record by value.
     #[serde(skip)]
     pub met: BTreeSet<String>,
-    /// Tests that ran without others that leave what they can read: they run again with these.
-    pub inexact: BTreeSet<String>,
-    /// Whether that is not done, as there were enough such runs: who meets anything counts as
-    /// leaving all that it leaves in the record with another value.
+    /// Tests that ran without others that leave what they can read, and what that is: they run
+    /// again with these. `None` if nobody knows.
+    pub inexact: BTreeMap<String, Option<Lacked>>,
+    /// Whether there were enough such runs: who meets anything counts as leaving all that it leaves
+    /// in the record with another value, and who lacks anything runs after all that leave something.
     pub is_broad: bool,
 }
 
@@ -92,8 +94,9 @@ pub(crate) struct Ties<'a> {
     pub made: &'a BTreeMap<String, String>,
     /// Values that are numbers: these, as the language writes them.
     pub numbers: &'a BTreeMap<Fingerprint, String>,
-    /// Whether all tests that are left out are so by this run.
-    pub is_alone: bool,
+    /// Tests that are left out by another run, and leave something in one of the two: what they
+    /// leave now nobody knows by this one.
+    pub of_others: Vec<&'a str>,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,

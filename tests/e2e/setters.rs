@@ -16,6 +16,33 @@ struct Case {
     failed: &'static [&'static str],
 }
 
+/// Tests that leave one thing each, of which others read the last.
+const LISTS: &str = r#"
+-- lib.py --
+A = []
+B = []
+C = 0
+D = []
+def f():
+    return 3
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append("B")
+def test_b():
+    lib.B.append(1)
+def test_c():
+    lib.C = lib.f()
+def test_d():
+    lib.D.append(1)
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(16))
+def test_read(n):
+    assert lib.C == 3
+"#;
+
 const CASES: &[Case] = &[
     Case {
         name: "nobody that runs reads what the first one leaves",
@@ -127,6 +154,34 @@ def test_read(n):
             ),
         ],
         ran: &["test_a", "test_c", "test_new"],
+        failed: &["test_new"],
+    },
+    Case {
+        name: "only those run again that leave what a new test read",
+        files: LISTS,
+        edits: &[
+            ("lib.py", "return 3", "return 2 + 1"),
+            (
+                "test_b.py",
+                "import lib\n",
+                "import lib\ndef test_new():\n    assert not lib.A\n",
+            ),
+        ],
+        ran: &["test_a", "test_c", "test_new"],
+        failed: &["test_new"],
+    },
+    Case {
+        name: "what a new test read leads it to more that was left out",
+        files: LISTS,
+        edits: &[
+            ("lib.py", "return 3", "return 2 + 1"),
+            (
+                "test_b.py",
+                "import lib\n",
+                "import lib\ndef test_new():\n    assert not any(getattr(lib, a) for a in lib.A)\n",
+            ),
+        ],
+        ran: &["test_a", "test_b", "test_c", "test_d", "test_new"],
         failed: &["test_new"],
     },
     Case {
@@ -545,6 +600,71 @@ def test_all(n):
                 "return 1",
                 &["test_a", "test_all", "test_c", "test_g", "test_read"],
                 &[],
+            ),
+        ] {
+            let run = step(&mut project, &[("lib.py", from, to)]);
+            assert_eq!(readers(&run).1, set(failed), "{to}\n{}", run.stderr);
+            assert_eq!(functions(&run), set(ran), "{to}\n{}", run.stderr);
+        }
+    });
+}
+
+/// What tests leave whose rows are from another record than the rest nobody knows, but what the rest
+/// leaves.
+#[test]
+fn rows_of_two_records() {
+    const FILES: &str = r#"
+-- lib.py --
+A = []
+C = 0
+D = 0
+def f():
+    return 3
+def g():
+    return 1
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_c():
+    lib.C = lib.f()
+def test_d():
+    lib.D = lib.g()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert lib.A == [1] and lib.D == 1
+@pytest.mark.parametrize("n", range(8))
+def test_both(n):
+    assert lib.C in (3, 4) and lib.D == 1
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().code, 0);
+        for (from, to, ran, failed) in [
+            (
+                "return 3",
+                "return 4",
+                &["test_both", "test_c", "test_d"][..],
+                &[][..],
+            ),
+            // Now the first record proves some tests, and the second one others.
+            ("return 4", "return 3 # again", &[], &[]),
+            (
+                "return 1",
+                "return 2 - 1",
+                &["test_both", "test_c", "test_d"],
+                &[],
+            ),
+            ("return 3 #", "return 2 + 1 #", &["test_c", "test_d"], &[]),
+            (
+                "return 2 - 1",
+                "return 2",
+                &["test_a", "test_both", "test_c", "test_d", "test_first"],
+                &["test_both", "test_first"],
             ),
         ] {
             let run = step(&mut project, &[("lib.py", from, to)]);

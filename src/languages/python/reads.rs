@@ -36,6 +36,9 @@ pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
 /// The outermost functions of the source at `path`, after all code of the module itself at line 0;
 /// none if it is no Python.
 pub(super) fn functions_at(facts: &Facts<'_>, path: &BStr) -> Result<Vec<FunctionAt>> {
+    if !path.ends_with(b".py") {
+        return Ok(Vec::new());
+    }
     let analysis = facts.module(path)?;
     let Some(Analysis::Parsed(parsed)) = analysis.as_deref() else {
         return Ok(Vec::new());

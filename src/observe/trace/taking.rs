@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::parse::{fingerprint, number, optional_text, path_of, text, texts};
 use crate::matrix::{CellValue, Fingerprint};
+use crate::observe::observations::Lacked;
 
 /// What one process told of values.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +37,9 @@ pub struct Taking {
     /// and those that it could have at their turn.
     pub same_confirmed: Vec<String>,
     pub same_settled: Vec<String>,
-    /// Tests that ran and may have met something else than in a run of all of them.
-    pub inexact: Vec<String>,
+    /// Tests that ran and may have met something else than in a run of all of them, and what they
+    /// lacked; `None` if nobody knows.
+    pub inexact: Vec<(String, Option<Lacked>)>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
     /// By the scope of a test: the cells that changed during its turn.
@@ -114,7 +116,10 @@ impl Taking {
                 self.is_whole = false;
                 self.gave_up = Some(text(field(1)?)?);
             }
-            "inexact" => self.inexact.extend(texts(field(1)?)?),
+            "inexact" => {
+                let lacked = lacked(field(2)?)?;
+                self.inexact.push((text(field(1)?)?, lacked));
+            }
             "same" => {
                 self.same.extend(texts(field(1)?)?);
                 self.same_confirmed.extend(texts(field(2)?)?);
@@ -145,12 +150,8 @@ impl Taking {
                 self.numbers.insert(value, text(field(2)?)?);
             }
             "by-code" => {
-                for cell in list(field(1)?)? {
-                    let [path, name] = &list(cell)?[..] else {
-                        bail!("a cell is a path and a name");
-                    };
-                    self.by_code.push((text(path)?, text(name)?));
-                }
+                let cells = list(field(1)?)?.iter().map(named);
+                self.by_code.extend(cells.collect::<Result<Vec<_>>>()?);
             }
             "stands" => self.stands.push((number(field(1)?)?, text(field(2)?)?)),
             "made" => {
@@ -178,6 +179,28 @@ impl Taking {
         }
         Ok(true)
     }
+}
+
+/// `[path, name]`, with the path as units have it.
+fn named(value: &Value) -> Result<(String, String)> {
+    let [path, name] = &list(value)?[..] else {
+        bail!("a cell is a path and a name");
+    };
+    Ok((text(path)?, text(name)?))
+}
+
+/// `[cells, hashes]`; `null` if nobody knows.
+fn lacked(value: &Value) -> Result<Option<Lacked>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let [cells, made] = &list(value)?[..] else {
+        bail!("what a test lacked are cells and hashes");
+    };
+    Ok(Some(Lacked {
+        cells: list(cells)?.iter().map(named).collect::<Result<_>>()?,
+        made: list(made)?.iter().map(number).collect::<Result<_>>()?,
+    }))
 }
 
 /// `[path, name, value]`.

@@ -1,6 +1,7 @@
 //! What is planned for tests that values may excuse.
 
 use super::*;
+use crate::matrix::CellValue;
 use crate::matrix::What;
 use crate::matrix::samples::{facts, header};
 use crate::matrix::{self, Fingerprint, MatrixBuilder, Own, RowFacts};
@@ -89,7 +90,7 @@ fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confir
         runs: false,
     };
     let tests: Vec<_> = tests.iter().map(asked).collect();
-    planning.add(matrix, values, &tests, true);
+    planning.add(matrix, values, &tests, Vec::new());
     let read = |modules: &Needed, units: &[&Unit]| {
         let names = &modules[&BString::from("a.py")];
         assert_eq!(names.as_slice(), ["a"]);
@@ -100,7 +101,7 @@ fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confir
         };
         Ok((reads.collect(), words))
     };
-    planning.finish(&[], read).unwrap()
+    planning.finish(&Functions::default(), read).unwrap()
 }
 
 #[test]

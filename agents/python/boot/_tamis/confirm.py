@@ -66,6 +66,7 @@ def judge(exclusion, items, others, collected, can_wait):
 
 def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
+    from .lacking import Lacking, tell_again
     from .plan import Plan
     from .present import Present
 
@@ -104,22 +105,20 @@ def _judge(agent, exclusion, items, others, collected, can_wait):
             why = differs or why
         refuted[test] = why
     judgement = Judgement(confirmed, refuted)
-    # Tests of a run before this one lacked what others leave.
-    lacking = exclusion.anew["inexact"] if exclusion.anew else ()
+    lacking = Lacking(exclusion.anew)
     if (waiting or lacking) and can_wait:
         kept = others.union(item.nodeid for item in items) - judgement.confirmed
-        _wait(judgement, agent, plan, (kept, bool(lacking)), collected, waiting)
+        _wait(judgement, agent, plan, (kept, lacking), collected, waiting)
     if lacking and judgement.settling is None:
-        # They lack it again.
-        agent.trace.write("inexact", lacking)
+        tell_again(agent.trace, lacking)
     return judgement
 
 
 def _wait(judgement, agent, plan, kept, collected, waiting):
     """Have tests wait for their turn, if that pays."""
-    from .settle import begin
+    from .begun import begin
 
-    begun = begin(agent, plan, collected, kept[0], waiting, kept[1])
+    begun = begin(agent, plan, collected, kept, waiting)
     settling = begun.settling
     if settling is None:
         for test in waiting:

@@ -14,8 +14,10 @@ from .watch import member_at
 class Reads:
     """Which cells that tests leave a test can read."""
 
-    def __init__(self, settling):
+    def __init__(self, settling, lacking):
         self._settling = settling
+        # What tests could read in a run before this one, beside what a record says.
+        self._lacking = lacking
         self._plan = settling.plan
         self._cells = frozenset().union(*settling.recorded.values())
         self._known = {}
@@ -27,17 +29,16 @@ class Reads:
         test = item.nodeid
         if test not in self._known:
             part = None
+            cells, needs = self._lacking.of(test) or (set(), set())
             if test in self._plan.tests:
                 part = self._plan.tied(test)
-            if part is None:
-                self._known[test] = None
-            else:
+            if part is not None:
                 file = file_of(self._settling.agent, self._plan, item)
-                cells = self._plan.read_by(self._cells, test, file, names_of(item))
-                needs = set()
-                for number in part["sets"]:
-                    needs |= self._plan.needing.of(number)
-                self._known[test] = cells, needs - self._settling.names.exempt
+                cells = cells | self._plan.read_by(self._cells, test, file, names_of(item))
+                needs = needs.union(*map(self._plan.needing.of, part["sets"]))
+            is_known = part is not None or self._lacking.of(test) is not None
+            exempt = self._settling.names.exempt
+            self._known[test] = (cells, needs - exempt) if is_known else None
         return self._known[test]
 
     def of_unknown(self, collected, waiting):
@@ -60,13 +61,13 @@ class Reads:
                     found.add(test)
         return found
 
-    def have_met(self, running, stale, unmade):
-        """Whether a test that ran read nothing that may be different from a run of all tests, by what
-        ran in its turn."""
+    def met_by(self, running, stale):
+        """Which cells that tests leave, and `stale` ones, a test that ran can have read, by what ran in
+        its turn, and the hashes of what it needed that others may have made; `ANYTHING` if nobody
+        knows."""
         agent = self._settling.agent
         needs = lasting(agent.left.scope, agent)
-        if not unmade.isdisjoint(name_hash(agent.left.name_of(one)) for one in needs):
-            return False
+        hashes = {name_hash(agent.left.name_of(one)) for one in needs}
         running.met.add(needs, agent)
         part = self._plan.tied(running.test) if running.test in self._plan.tests else None
         file = file_of(agent, self._plan, running.item)
@@ -78,22 +79,25 @@ class Reads:
         fresh = frozenset(stale - self._cells)
         if fresh:
             readings.append(self._plan.fresh(fresh))
-        return all(
-            self._are_unread(stale, running, reading, needed) for reading in readings
-        )
+        met = set()
+        for reading in readings:
+            cells = self._met_of(running, reading, needed)
+            if cells is ANYTHING:
+                return ANYTHING
+            met |= cells
+        return met, hashes
 
-    def _are_unread(self, stale, running, reading, needed):
+    def _met_of(self, running, reading, needed):
         """The same of the cells that `reading` is about, for modules that are `needed`."""
         agent = self._settling.agent
         cells = read_of(running.met, agent, self._plan, reading, self._functions)
         if cells is ANYTHING:
-            return False
+            return ANYTHING
         found = reading.differences.found
         cells = cells.union(found[at].cell for at in reading.by_names(names_of(running.item)))
         cells |= reading.read_by_all
         cells = {cell for cell in cells if cell in reading.everywhere or cell[0] in needed}
-        cells |= reading.differences.settings
-        return stale.isdisjoint(cells)
+        return cells.union(reading.differences.settings)
 
 
 class Names:

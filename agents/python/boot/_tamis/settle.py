@@ -22,11 +22,11 @@ turns of the record.
 """
 
 from .confirm import file_of, names_of
+from .lacking import tell
 from .left import UNKNOWN
-from .met import Met
+from .met import ANYTHING, Met
 from .restoring import Numbers
-from .separated import separators
-from .setters import Names, Reads, hash_of, setters
+from .setters import hash_of
 from .turns import Turns, hashes_of, hashes_told
 
 
@@ -119,9 +119,10 @@ class Settling:
         # did in the record.
         self.exact = {}
         self.same = []
-        # Those that may have met something else than in a run of all tests, and whether they run
-        # again: not where all run that leave something, or nobody runs for what others read.
-        self.inexact = []
+        # Those that may have met something else than in a run of all tests, with what they met, and
+        # whether they run again: not where all run that leave something, or nobody runs for what
+        # others read.
+        self.inexact = {}
         self.tells_inexact = True
         self.is_active = True
         # How many that waited were left out, and ran.
@@ -167,7 +168,7 @@ class Settling:
             else:
                 self._unmade |= moved
             # Whether it did here what it does in a run of all tests, without a look at values.
-            is_exact = running.is_looked_at and self._has_met(running)
+            is_exact = running.is_looked_at and self._is_as_recorded(self._met_by(running))
             for cell in running.left.keys() | recorded.keys():
                 is_left = cell in running.left and cell in recorded
                 # The whole of a dictionary may lack what others put there.
@@ -178,17 +179,18 @@ class Settling:
                 else:
                     self._stale.add(cell)
             return
+        met = self._met_by(running)
         if moved is None or moved:
             # Perhaps it made what another one makes in a run of all tests.
-            running.is_exact &= moved is not None and moved.isdisjoint(self._unmade)
+            is_known = met is not ANYTHING and moved is not None
+            met = (met[0], met[1] | moved) if is_known else ANYTHING
             self._move(made, self._made(test))
         if test in self.other_items:
             # What it made for others may be made of its parameters.
             self._move("", made)
-        running.is_exact &= self._has_met(running)
         place = running.place
-        if not running.is_exact:
-            self.inexact.append(test)
+        if not self._is_as_recorded(met):
+            self.inexact[test] = met
             cells = running.left.keys() | recorded.keys()
             self._doubt(cells, place)
             self._stale |= cells
@@ -221,14 +223,22 @@ class Settling:
             self._now[cell] = value
             self._told.add(cell)
 
-    def _has_met(self, running):
-        """Whether a test that ran met nothing but what it meets in a run of all tests."""
+    def _met_by(self, running):
+        """What a test that ran met of what tests leave, as cells and hashes of what they make;
+        `ANYTHING` if nobody knows."""
         if running.met is None:
-            # There was nothing else when it began.
-            return True
+            # There was nothing stale when it began.
+            return set(), set()
         self.agent.settle()
         self.agent.met = None
-        return self.reads.have_met(running, self._stale, self._unmade)
+        return self.reads.met_by(running, self._stale)
+
+    def _is_as_recorded(self, met):
+        """Whether a test meets the same in a run of all tests."""
+        if met is ANYTHING:
+            return False
+        cells, made = met
+        return cells.isdisjoint(self._stale) and made.isdisjoint(self._unmade)
 
     def _is_alike(self, left, recorded):
         """Whether a test left what it left in the record, as far as that can be seen here."""
@@ -259,8 +269,8 @@ class Settling:
                 self.agent.left.flush()
             self._end()
         write = self.agent.trace.write
-        if self.inexact and self.tells_inexact:
-            write("inexact", self.inexact)
+        if self.tells_inexact:
+            tell(self.agent.trace, self.inexact)
         if not self.is_active:
             return
         known = [test for test in self.same if test in self.plan.tests]
@@ -315,7 +325,7 @@ class Settling:
         self.is_active = False
         self.agent.met = None
         if self._running is not None:
-            self.inexact.append(self._running.test)
+            self.inexact[self._running.test] = ANYTHING
             self._running = None
         self.waiting = self.judged = frozenset()
         self.agent.left.gaps = set()
@@ -361,7 +371,7 @@ class Settling:
         it leaves."""
         if not self.is_active:
             # Nobody looks any more at what it lacks.
-            self.inexact.append(item.nodeid)
+            self.inexact[item.nodeid] = ANYTHING
             return None
         self._compare(item)
         test = item.nodeid
@@ -502,8 +512,6 @@ class Running:
         self.test = item.nodeid
         self.is_same = is_same
         self.place = place
-        # Whether all that it reads is as in a run of all tests.
-        self.is_exact = True
         # Whether what it meets matters, and what shows that if it can be anything else.
         self.is_looked_at = True
         self.met = None
@@ -526,68 +534,3 @@ def _known(value, test):
 
 def _is_unknown(value):
     return value is not None and value[:1] == UNKNOWN
-
-
-class Begun:
-    """How the tests that wait are settled."""
-
-    def __init__(self):
-        # What settles them at their turn, and the tests that run for it.
-        self.settling = None
-        self.needed = ()
-        # Else why there is none.
-        self.why = "another record has its values"
-
-
-def begin(agent, plan, collected, kept, waiting, is_broad):
-    """Settle `waiting` tests, beside those that are `kept` and so run. `collected` are all items, in
-    order. `is_broad`: all run that leave something."""
-    begun = Begun()
-    matrices = {plan.tests[test]["matrix"] for test in waiting or plan.tests}
-    # The nearest record comes first.
-    number = min(matrices)
-    ties = plan.content["matrices"][number].get("ties")
-    if not ties:
-        begun.why = "what earlier tests leave is not known"
-        return begun
-    waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
-    items = [item.nodeid for item in collected]
-    settling = Settling(agent, plan, ties, waiting, Names(agent, collected))
-    if not settling.is_in_order(items):
-        begun.why = "the tests are in another order"
-        return begun
-    runs = set(kept).difference(waiting)
-    settling.reads = Reads(settling)
-    # These will not turn out to do what they did, so others run for them as well.
-    runs |= settling.reads.of_unknown(collected, waiting)
-    settling.other_items = plan.other_items(number)
-    is_alone = all(told["matrix"] == number for told in plan.tests.values())
-    if ties.get("is_alone") and is_alone and not is_broad:
-        needed = setters(settling, collected, runs)
-        needed += separators(collected, runs.union(needed), waiting)
-        if waiting and not _pays(needed, waiting):
-            needed = separators(collected, runs, waiting)
-            settling.tells_inexact = False
-        settling.proven = frozenset(needed) - waiting
-    else:
-        # Of tests that another record proves nobody knows here what they leave.
-        settling.tells_inexact = False
-        needed = [test for test in items if test in settling.recorded and test not in runs]
-        needed += separators(collected, runs.union(needed), waiting)
-        if waiting and not is_broad and not _pays(needed, waiting):
-            begun.why = "running what leaves something would cost more"
-            return begun
-    settling.judged = waiting.intersection(needed)
-    settling.gone(items)
-    settling.waiting = waiting.difference(needed)
-    agent.left.gaps = runs.union(needed)
-    begun.settling, begun.needed = settling, needed
-    return begun
-
-
-def _pays(needed, waiting):
-    """Whether fewer tests run if those that are `needed` do: not all that wait will turn out to do
-    what they did."""
-    more = sum(test not in waiting for test in needed)
-    saved = len(waiting) - (len(needed) - more)
-    return 2 * more <= saved

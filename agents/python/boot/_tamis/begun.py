@@ -1,0 +1,76 @@
+"""Which tests wait for their turn, and who runs for them.
+
+PYTEST_DONT_REWRITE
+"""
+
+from .separated import separators
+from .setters import Names, Reads, setters
+from .settle import Settling
+
+
+class Begun:
+    """How the tests that wait are settled."""
+
+    def __init__(self):
+        # What settles them at their turn, and the tests that run for it.
+        self.settling = None
+        self.needed = ()
+        # Else why there is none.
+        self.why = "another record has its values"
+
+
+def begin(agent, plan, collected, kept, waiting):
+    """Settle `waiting` tests, beside those that are `kept[0]` and so run. `collected` are all items, in
+    order. `kept[1]`: what tests lacked in the run before."""
+    begun = Begun()
+    kept, lacking = kept
+    matrices = {plan.tests[test]["matrix"] for test in waiting or plan.tests}
+    # The nearest record comes first.
+    number = min(matrices)
+    ties = plan.content["matrices"][number].get("ties")
+    if not ties:
+        begun.why = "what earlier tests leave is not known"
+        return begun
+    waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
+    items = [item.nodeid for item in collected]
+    settling = Settling(agent, plan, ties, waiting, Names(agent, collected))
+    if not settling.is_in_order(items):
+        begun.why = "the tests are in another order"
+        return begun
+    runs = set(kept).difference(waiting)
+    settling.reads = Reads(settling, lacking)
+    # These will not turn out to do what they did, so others run for them as well.
+    runs |= settling.reads.of_unknown(collected, waiting)
+    # Of tests that another record proves nobody knows here what they leave: so they run.
+    others = set(ties["of_others"]).intersection(items) - runs
+    runs |= others
+    settling.other_items = plan.other_items(number)
+    needed = setters(settling, collected, runs)
+    leavers = [test for test in items if test in settling.recorded and test not in runs]
+    is_broad = lacking.is_broad or bool(lacking) and 2 * len(needed) > len(leavers)
+    if is_broad:
+        needed = leavers
+        settling.tells_inexact = False
+    needed += separators(collected, runs.union(needed), waiting)
+    if waiting and not lacking and not _pays(others.union(needed), waiting):
+        if not _pays(others, waiting):
+            begun.why = "running what leaves something would cost more"
+            return begun
+        needed = separators(collected, runs, waiting)
+        settling.tells_inexact = False
+    if not is_broad:
+        settling.proven = frozenset(needed) - waiting
+    settling.judged = waiting.intersection(needed)
+    settling.gone(items)
+    settling.waiting = waiting.difference(needed)
+    agent.left.gaps = runs.union(needed)
+    begun.settling, begun.needed = settling, others.union(needed)
+    return begun
+
+
+def _pays(needed, waiting):
+    """Whether fewer tests run if those that are `needed` do: not all that wait will turn out to do
+    what they did."""
+    more = sum(test not in waiting for test in needed)
+    saved = len(waiting) - (len(needed) - more)
+    return 2 * more <= saved

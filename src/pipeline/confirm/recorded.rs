@@ -1,0 +1,85 @@
+//! What a matrix has of one run, for the test process.
+
+use super::Decision;
+use crate::matrix::{self, CellValue, Matrix, TestId, Values};
+use crate::pipeline::baselines::Baseline;
+use crate::runners::{Cell, Holder, LeftIn, Recorded, Ties};
+use crate::select::Reason;
+
+/// Tests that `decision` leaves out by another matrix than that of `baseline`, or may, and that
+/// leave something in one of the two.
+pub(super) fn of_others<'d>(
+    decision: &'d Decision,
+    baseline: &Baseline,
+    matrix: &Matrix,
+) -> Vec<&'d str> {
+    let leaves = |matrix: &Matrix, test: &str| {
+        let ties = matrix.values.as_ref().and_then(|one| one.ties.as_ref());
+        ties.is_none_or(|ties| ties.left.contains_key(test) || ties.made.contains_key(test))
+    };
+    let excluded = decision.selection.excluded();
+    let excluded = excluded.map(|(test, _)| (test, decision.baseline_of(&TestId::from(test))));
+    let open = decision.selection.selected().filter_map(|(test, reason)| {
+        let Reason::Unconfirmed { baseline, .. } = reason else {
+            return None;
+        };
+        Some((test, decision.baseline_named(baseline)))
+    });
+    let others = excluded.chain(open).filter_map(|(test, proof)| {
+        let proof = proof.filter(|proof| proof.name != baseline.name)?;
+        let is_known = matrix.row(TestId::Test(test)).is_some();
+        let is_other = !is_known
+            || leaves(matrix, test)
+            || proof
+                .matrix
+                .whole()
+                .map_or(true, |theirs| leaves(theirs, test));
+        is_other.then_some(test)
+    });
+    others.collect()
+}
+
+/// What the tests of a matrix left, for the test process.
+pub(super) fn ties_of<'d>(
+    matrix: &'d Matrix,
+    ties: &'d matrix::Ties,
+    of_others: Vec<&'d str>,
+) -> Ties<'d> {
+    let tests = matrix.rows.iter().filter_map(|row| row.test.test());
+    let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
+    order.sort_unstable();
+    let left = ties.left.iter().map(|(test, cells)| {
+        let cells = cells.iter().map(|cell| {
+            let value = match cell.is_unknown {
+                true => Some(LeftIn::UNKNOWN.to_owned()),
+                false => cell.value.map(|value| value.hex()),
+            };
+            LeftIn(&cell.path, &cell.name, value)
+        });
+        (test.as_str(), cells.collect())
+    });
+    Ties {
+        order: order.into_iter().map(|(_, test)| test).collect(),
+        left: left.collect(),
+        made: &ties.made,
+        numbers: &ties.numbers,
+        of_others,
+    }
+}
+
+pub(super) fn recorded<'d>(values: &'d Values, ties: Option<Ties<'d>>) -> Recorded<'d> {
+    let holders = values.holders.iter().map(|holder| {
+        let cells = holder.cells.iter().map(|(key, value)| {
+            let value = match value {
+                CellValue::Is(value) => Some(value.hex()),
+                CellValue::Opaque(_) => None,
+            };
+            Cell(key, value)
+        });
+        Holder(&holder.name, &holder.path, cells.collect())
+    });
+    Recorded {
+        holders: holders.collect(),
+        ties,
+    }
+}
