@@ -127,6 +127,7 @@ impl Closing<'_> {
         }
         let same = taking.same.iter().map(|test| format!("{prefix}{test}"));
         self.observed.same.extend(same);
+        self.observed.settled_by = taking.settled_by.clone();
         let inexact = taking.inexact.iter();
         let inexact = inexact.map(|(test, lacked)| (format!("{prefix}{test}"), lacked.clone()));
         self.observed.inexact.extend(inexact);

@@ -67,6 +67,8 @@ pub struct Observations {
     /// run of all tests; and those that did what they did in the record.
     pub exact: BTreeMap<String, Vec<LeftIn>>,
     pub same: BTreeSet<String>,
+    /// The run by the record of which tests were settled at their turns.
+    pub settled_by: Option<String>,
     /// Tests that ran and may have met something else than in a run of all of them, and what they
     /// lacked; `None` if nobody knows.
     pub inexact: BTreeMap<String, Option<Lacked>>,

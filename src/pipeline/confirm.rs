@@ -201,7 +201,7 @@ impl<'d> Planning<'d> {
             let waits = self.open[before..].iter().any(|one| one.tied.is_some());
             let ties = values.ties.as_ref().filter(|_| waits);
             let ties = ties.map(|ties| ties_of(matrix, ties, of_others));
-            self.matrices.push(recorded(values, ties));
+            self.matrices.push(recorded(matrix, values, ties));
         }
     }
 

@@ -128,15 +128,18 @@ impl<'a> Assembly<'a> {
             .ties(|test| places.get(test).copied(), left, made, numbers);
     }
 
-    /// The record by whose values tests were settled: the nearest, or the only one. What tests leave
-    /// whose rows are from another one nobody knows beside it.
+    /// The record by whose values tests were settled; if none were, the only one or the nearest.
+    /// What tests leave whose rows are from another one nobody knows beside it.
     fn lead<'m>(&self, before: &[(&'m Matrix, &Ties)]) -> Option<&'m Matrix> {
+        let mut sources = before.iter().map(|(source, _)| *source);
+        if let Some(run) = &self.collected.settled_by {
+            return sources.find(|source| source.header.run == *run);
+        }
         if let [(only, _)] = before {
             return Some(only);
         }
         let nearest = self.recording.decision.baseline.as_ref()?;
         let nearest = nearest.matrix.whole().ok()?;
-        let mut sources = before.iter().map(|(source, _)| *source);
         sources.find(|source| is_same_run(source, nearest))
     }
 

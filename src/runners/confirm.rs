@@ -78,6 +78,7 @@ impl Leaves {
 /// The values of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Recorded<'a> {
+    pub run: &'a str,
     pub holders: Vec<Holder<'a>>,
     /// What its tests left behind, if some of them wait for their turn.
     #[serde(skip_serializing_if = "Option::is_none")]

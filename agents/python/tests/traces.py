@@ -36,6 +36,7 @@ _OF_VALUES = (
     "number",
     "stands",
     "inexact",
+    "settled-by",
     "not-compared",
 )
 

@@ -33,6 +33,8 @@ pub struct Taking {
     pub exact: Vec<(String, Vec<LeftCell>)>,
     /// Tests that ran for what they leave, and did what they did in the record.
     pub same: Vec<String>,
+    /// The run by the record of which tests were settled at their turns.
+    pub settled_by: Option<String>,
     /// Of these, those that it could have left out because their values were those of the record,
     /// and those that it could have at their turn.
     pub same_confirmed: Vec<String>,
@@ -130,6 +132,7 @@ impl Taking {
                 self.exact
                     .push((text(field(1)?)?, cells.collect::<Result<_>>()?));
             }
+            "settled-by" => self.settled_by = Some(text(field(1)?)?),
             "not-compared" => self.is_not_compared = true,
             "settled" => self.settled.extend(texts(field(1)?)?),
             "left" => {

@@ -67,7 +67,11 @@ pub(super) fn ties_of<'d>(
     }
 }
 
-pub(super) fn recorded<'d>(values: &'d Values, ties: Option<Ties<'d>>) -> Recorded<'d> {
+pub(super) fn recorded<'d>(
+    matrix: &'d Matrix,
+    values: &'d Values,
+    ties: Option<Ties<'d>>,
+) -> Recorded<'d> {
     let holders = values.holders.iter().map(|holder| {
         let cells = holder.cells.iter().map(|(key, value)| {
             let value = match value {
@@ -79,6 +83,7 @@ pub(super) fn recorded<'d>(values: &'d Values, ties: Option<Ties<'d>>) -> Record
         Holder(&holder.name, &holder.path, cells.collect())
     });
     Recorded {
+        run: &matrix.header.run,
         holders: holders.collect(),
         ties,
     }

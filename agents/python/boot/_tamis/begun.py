@@ -27,13 +27,14 @@ def begin(agent, plan, collected, kept, waiting):
     matrices = {plan.tests[test]["matrix"] for test in waiting or plan.tests}
     # The nearest record comes first.
     number = min(matrices)
-    ties = plan.content["matrices"][number].get("ties")
+    record = plan.content["matrices"][number]
+    ties = record.get("ties")
     if not ties:
         begun.why = "what earlier tests leave is not known"
         return begun
     waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
     items = [item.nodeid for item in collected]
-    settling = Settling(agent, plan, ties, waiting, Names(agent, collected))
+    settling = Settling(agent, plan, record, waiting, Names(agent, collected))
     if not settling.is_in_order(items):
         begun.why = "the tests are in another order"
         return begun

@@ -33,8 +33,10 @@ from .turns import Turns, hashes_of, hashes_told
 class Settling:
     """The tests of one record that wait for their turn."""
 
-    def __init__(self, agent, plan, ties, waiting, names):
+    def __init__(self, agent, plan, record, waiting, names):
+        ties = record["ties"]
         self.agent = agent
+        self.run = record["run"]
         self.names = names
         self.plan = plan
         # Test id -> what its reads are judged by.
@@ -277,6 +279,7 @@ class Settling:
         are_settled = self.judged | self.waiting
         settled = [test for test in known if test in are_settled]
         write("same", self.same, [test for test in known if test not in are_settled], settled)
+        write("settled-by", self.run)
         write("by-code", sorted(self._by_code))
         for test, cells in self.exact.items():
             write("exact", test, cells)
