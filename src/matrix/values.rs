@@ -37,6 +37,20 @@ pub struct Ties {
     pub numbers: BTreeMap<Fingerprint, String>,
 }
 
+impl Ties {
+    /// Whether a test leaves the same by the ties of two matrices, as far as that is known.
+    pub(crate) fn tell_alike(one: Option<&Ties>, other: Option<&Ties>, test: &str) -> bool {
+        let (Some(one), Some(other)) = (one, other) else {
+            return false;
+        };
+        let left = |ties: &Ties| ties.left.get(test).cloned().unwrap_or_default();
+        let made = |ties: &Ties| ties.made.get(test).cloned().unwrap_or_default();
+        let of_one = left(one);
+        let are_known = of_one.iter().all(|cell| !cell.is_unknown);
+        are_known && of_one == left(other) && made(one) == made(other)
+    }
+}
+
 /// A cell that a test changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

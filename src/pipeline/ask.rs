@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
+use super::agree::take_back;
 use super::baselines::{Baseline, Place};
 use super::compare::{Comparison, delta_to};
 use super::decide::{Answer, Heard, Question};
@@ -22,12 +23,12 @@ use crate::store::Name;
 const MOST_MATRICES: usize = 24;
 
 /// One matrix and what it says of the head.
-struct Asked {
+pub(super) struct Asked {
     /// Its number among the answer's other matrices; `None`: the nearest.
-    at: Option<usize>,
-    name: String,
+    pub at: Option<usize>,
+    pub name: String,
     commit: String,
-    verdicts: Rc<OfTests>,
+    pub verdicts: Rc<OfTests>,
     /// Whether it proves which tests there are, but for what the test step settles.
     finds_all: bool,
     /// Tests whose rows an audit has added units to.
@@ -56,7 +57,7 @@ struct Questions<'a> {
 }
 
 /// By test.
-type OfTests = BTreeMap<String, Verdict>;
+pub(super) type OfTests = BTreeMap<String, Verdict>;
 
 /// Replaces the verdicts of the nearest matrix by those of `plan`'s rule.
 ///
@@ -126,6 +127,11 @@ pub(super) fn ask(
         let sources = plan.rule.sources(&test, ledger);
         let verdict = settle(&questions, &named, &others, sources, &test, answer);
         settled.extend(verdict.map(|verdict| (test, verdict)));
+    }
+    let is_by_value = around.comparison.question.project.config.driver.confirms();
+    if is_by_value && !questions.is_unchecked {
+        let asked: Vec<&Asked> = named.values().chain(&others).collect();
+        take_back(around.nearest, &told, &asked, answer, &mut settled);
     }
     let available = questions.available;
     drop((questions.verdicts, named));

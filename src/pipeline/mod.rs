@@ -2,6 +2,7 @@
 //! [`open()`] a [`Project`], [`decide()`] on a [`Decision`], [`launch()`] a command until it
 //! has [`Ran`], [`observe::observe`] what its tests used, and [`record::record`] that.
 
+mod agree;
 mod anew;
 mod ask;
 mod asked;

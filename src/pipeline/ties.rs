@@ -67,7 +67,9 @@ impl<'a> Assembly<'a> {
                 if !self.builder.has_row(test) || has_ended && collected.is_whole {
                     continue;
                 }
-                let is_of_lead = lead.is_some_and(|lead| has_ended || self.is_from(test, lead));
+                let is_of_lead = lead.is_some_and(|lead| {
+                    has_ended || self.is_from(test, lead) || self.leaves_as_in(lead, test, &before)
+                });
                 if !is_of_lead {
                     // What others put there as well has another value then.
                     let cells = cells.iter();
@@ -141,6 +143,16 @@ impl<'a> Assembly<'a> {
         let nearest = self.recording.decision.baseline.as_ref()?;
         let nearest = nearest.matrix.whole().ok()?;
         sources.find(|source| is_same_run(source, nearest))
+    }
+
+    /// Whether a test leaves by `lead` what it leaves by the record that its row is from.
+    fn leaves_as_in(&self, lead: &Matrix, test: &str, before: &[(&Matrix, &Ties)]) -> bool {
+        let of = |is: &dyn Fn(&Matrix) -> bool| {
+            let found = before.iter().find(|(source, _)| is(source));
+            found.map(|(_, ties)| *ties)
+        };
+        let of_lead = of(&|source| is_same_run(source, lead));
+        Ties::tell_alike(of_lead, of(&|source| self.is_from(test, source)), test)
     }
 
     /// What a test left that ran for others only, so that nothing which it reads is different, and

@@ -62,6 +62,7 @@ mod suites;
 mod table;
 mod ties;
 mod turns;
+mod two_records;
 mod unlisted;
 mod values;
 mod why;

@@ -1,22 +1,19 @@
 //! What a matrix has of one run, for the test process.
 
 use super::Decision;
-use crate::matrix::{self, CellValue, Matrix, TestId, Values};
+use crate::matrix::{CellValue, Matrix, TestId, Ties, Values};
 use crate::pipeline::baselines::Baseline;
-use crate::runners::{Cell, Holder, LeftIn, Recorded, Ties};
+use crate::runners::{self, Cell, Holder, LeftIn, Recorded};
 use crate::select::Reason;
 
-/// Tests that `decision` leaves out by another matrix than that of `baseline`, or may, and that
-/// leave something in one of the two.
+/// Tests that `decision` leaves out by another matrix than that of `baseline`, or may, and that do not
+/// leave the same in the two.
 pub(super) fn of_others<'d>(
     decision: &'d Decision,
     baseline: &Baseline,
-    matrix: &Matrix,
+    matrix: &'d Matrix,
 ) -> Vec<&'d str> {
-    let leaves = |matrix: &Matrix, test: &str| {
-        let ties = matrix.values.as_ref().and_then(|one| one.ties.as_ref());
-        ties.is_none_or(|ties| ties.left.contains_key(test) || ties.made.contains_key(test))
-    };
+    let ties = |matrix: &'d Matrix| matrix.values.as_ref()?.ties.as_ref();
     let excluded = decision.selection.excluded();
     let excluded = excluded.map(|(test, _)| (test, decision.baseline_of(&TestId::from(test))));
     let open = decision.selection.selected().filter_map(|(test, reason)| {
@@ -27,14 +24,8 @@ pub(super) fn of_others<'d>(
     });
     let others = excluded.chain(open).filter_map(|(test, proof)| {
         let proof = proof.filter(|proof| proof.name != baseline.name)?;
-        let is_known = matrix.row(TestId::Test(test)).is_some();
-        let is_other = !is_known
-            || leaves(matrix, test)
-            || proof
-                .matrix
-                .whole()
-                .map_or(true, |theirs| leaves(theirs, test));
-        is_other.then_some(test)
+        let theirs = proof.matrix.whole().ok().and_then(ties);
+        (!Ties::tell_alike(ties(matrix), theirs, test)).then_some(test)
     });
     others.collect()
 }
@@ -42,9 +33,9 @@ pub(super) fn of_others<'d>(
 /// What the tests of a matrix left, for the test process.
 pub(super) fn ties_of<'d>(
     matrix: &'d Matrix,
-    ties: &'d matrix::Ties,
+    ties: &'d Ties,
     of_others: Vec<&'d str>,
-) -> Ties<'d> {
+) -> runners::Ties<'d> {
     let tests = matrix.rows.iter().filter_map(|row| row.test.test());
     let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
     order.sort_unstable();
@@ -58,7 +49,7 @@ pub(super) fn ties_of<'d>(
         });
         (test.as_str(), cells.collect())
     });
-    Ties {
+    runners::Ties {
         order: order.into_iter().map(|(_, test)| test).collect(),
         left: left.collect(),
         made: &ties.made,
@@ -70,7 +61,7 @@ pub(super) fn ties_of<'d>(
 pub(super) fn recorded<'d>(
     matrix: &'d Matrix,
     values: &'d Values,
-    ties: Option<Ties<'d>>,
+    ties: Option<runners::Ties<'d>>,
 ) -> Recorded<'d> {
     let holders = values.holders.iter().map(|holder| {
         let cells = holder.cells.iter().map(|(key, value)| {

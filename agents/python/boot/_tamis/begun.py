@@ -15,6 +15,8 @@ class Begun:
         # What settles them at their turn, and the tests that run for it.
         self.settling = None
         self.needed = ()
+        # Of these, those of which only another record tells what they leave.
+        self.others = frozenset()
         # Else why there is none.
         self.why = "another record has its values"
 
@@ -65,7 +67,7 @@ def begin(agent, plan, collected, kept, waiting):
     settling.gone(items)
     settling.waiting = waiting.difference(needed)
     agent.left.gaps = runs.union(needed)
-    begun.settling, begun.needed = settling, others.union(needed)
+    begun.settling, begun.needed, begun.others = settling, others.union(needed), others
     return begun
 
 

@@ -1,0 +1,177 @@
+//! Results of several records that prove different tests.
+
+use crate::harness::*;
+use crate::setters::{functions, set};
+use crate::ties::{readers, step};
+
+/// One after the other: what is edited (file, from, to), what must run at least, and who fails in
+/// it.
+type Step = (
+    &'static [(&'static str, &'static str, &'static str)],
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+fn in_a_row(files: &str, steps: &[Step]) {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, files);
+        project.commit("one");
+        project.run();
+        for (edits, ran, failed) in steps {
+            let run = step(&mut project, edits);
+            let about = format!("{edits:?}\n{}", run.stderr);
+            assert!(functions(&run).is_superset(&set(ran)), "{about}");
+            assert_eq!(readers(&run).1, set(failed), "{about}");
+        }
+    });
+}
+
+/// A record proves a test, and a later one another test, which has met nothing of what the first one
+/// leaves by its own record.
+#[test]
+fn who_leaves_something_else_by_another_record_runs() {
+    const FILES: &str = r#"
+-- lib.py --
+X = 0
+-- test_a.py --
+import lib
+def test_t():
+    lib.X = 2
+-- test_b.py --
+import lib
+def test_r():
+    assert lib.X == 0
+"#;
+    in_a_row(
+        FILES,
+        &[
+            (
+                &[("test_a.py", "lib.X = 2", "pass")],
+                &["test_t", "test_r"],
+                &[],
+            ),
+            (
+                &[("test_a.py", "pass", "lib.X = 2 # again")],
+                &["test_t", "test_r"],
+                &["test_r"],
+            ),
+        ],
+    );
+}
+
+/// The same where what it leaves is the source of what others read.
+#[test]
+fn what_others_make_of_it_is_another_value() {
+    const FILES: &str = r#"
+-- lib.py --
+X = 0
+W = 0
+C = 0
+P = []
+Q = []
+def f():
+    return 3
+-- test_a.py --
+import lib
+def test_p():
+    lib.P.append(1)
+def test_q():
+    lib.Q.append(1)
+def test_t():
+    lib.X = 2
+def test_v():
+    lib.W = lib.X + 1
+def test_c():
+    lib.C = lib.f()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(24))
+def test_read(n):
+    assert (lib.W, lib.C) != (3, 5)
+"#;
+    in_a_row(
+        FILES,
+        &[
+            (
+                &[
+                    ("test_a.py", "lib.X = 2", "pass"),
+                    ("lib.py", "return 3", "return 4"),
+                ],
+                &["test_t", "test_c", "test_read"],
+                &[],
+            ),
+            (&[("test_a.py", "pass", "lib.X = 2 # again")], &[], &[]),
+            (
+                &[("lib.py", "return 4", "return 5")],
+                &["test_c", "test_read"],
+                &["test_read"],
+            ),
+        ],
+    );
+}
+
+/// What tests leave whose rows are from another record than the rest nobody knows, but what the rest
+/// leaves.
+#[test]
+fn rows_of_two_records() {
+    const FILES: &str = r#"
+-- lib.py --
+A = []
+C = 0
+D = 0
+def f():
+    return 3
+def g():
+    return 1
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_c():
+    lib.C = lib.f()
+def test_d():
+    lib.D = lib.g()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_first(n):
+    assert lib.A == [1] and lib.D == 1
+@pytest.mark.parametrize("n", range(8))
+def test_both(n):
+    assert lib.C in (3, 4) and lib.D == 1
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().code, 0);
+        for (from, to, ran, failed) in [
+            (
+                "return 3",
+                "return 4",
+                &["test_both", "test_c", "test_d"][..],
+                &[][..],
+            ),
+            // The first record proves `test_both`, and the second one others.
+            ("return 4", "return 3 # again", &["test_c"], &[]),
+            (
+                "return 1",
+                "return 2 - 1",
+                &["test_both", "test_c", "test_d"],
+                &[],
+            ),
+            ("return 3 #", "return 2 + 1 #", &["test_c", "test_d"], &[]),
+            (
+                "return 2 - 1",
+                "return 2",
+                &["test_a", "test_both", "test_c", "test_d", "test_first"],
+                &["test_both", "test_first"],
+            ),
+        ] {
+            let run = step(&mut project, &[("lib.py", from, to)]);
+            assert_eq!(readers(&run).1, set(failed), "{to}\n{}", run.stderr);
+            assert_eq!(functions(&run), set(ran), "{to}\n{}", run.stderr);
+        }
+    });
+}
