@@ -49,7 +49,10 @@ pub(crate) fn confirming<'d>(
             && let Some(values) = &matrix.values
         {
             let of_others = of_others(decision, baseline, matrix);
-            planning.add(matrix, values, tests, of_others);
+            let all = decision.baseline.iter().chain(&decision.others);
+            let others = all.filter(|other| other.name != baseline.name);
+            let others = others.filter_map(|other| other.matrix.whole().ok());
+            planning.add((matrix, values), others, tests, of_others);
         }
     }
     if planning.open.is_empty() {
@@ -162,30 +165,18 @@ struct Source<'d> {
 type Answer = (Vec<Option<UnitReads>>, Words);
 
 impl<'d> Planning<'d> {
-    /// `of_others`: tests that are left out by another matrix, and leave something.
+    /// `of_others`: tests that are left out by another matrix, and leave something else by that. What
+    /// tests read that run `others` may tell, too.
     fn add(
         &mut self,
-        matrix: &'d Matrix,
-        values: &'d Values,
+        (matrix, values): (&'d Matrix, &'d Values),
+        mut others: impl Iterator<Item = &'d Matrix>,
         tests: &[Candidate<'d>],
         of_others: Vec<&'d str>,
     ) {
-        let mut source = Source {
-            matrix,
-            held: BTreeSet::new(),
-            modules_of: FxHashMap::default(),
-            modules: FxHashMap::default(),
-            sets: FxHashMap::default(),
-            units: FxHashMap::default(),
-        };
-        for holder in &values.holders {
-            if !holder.path.is_empty() && !holder.name.contains(':') {
-                source.held.insert(&holder.path);
-                let names = self.names.entry(&holder.path).or_default();
-                names.insert(&holder.name);
-            }
-        }
+        let mut source = self.source(matrix, values);
         let (number, before) = (self.matrices.len(), self.open.len());
+        let mut untold = Vec::new();
         for candidate in tests {
             let Some(row) = matrix.row(TestId::Test(candidate.test)) else {
                 continue;
@@ -193,7 +184,24 @@ impl<'d> Planning<'d> {
             match self.test(row, *candidate, number, &mut source) {
                 Some(open) => self.open.push(open),
                 // What it runs is looked at when it has run.
-                None => drop(self.paths_of(&row.sets, &mut source)),
+                None => {
+                    self.paths_of(&row.sets, &mut source);
+                    untold.extend(candidate.runs.then_some(*candidate));
+                }
+            }
+        }
+        while !untold.is_empty()
+            && let Some(other) = others.next()
+        {
+            if let Some(values) = &other.values {
+                let mut source = self.source(other, values);
+                untold.retain(|candidate| {
+                    let row = other.row(TestId::Test(candidate.test));
+                    let open = row.and_then(|row| self.test(row, *candidate, number, &mut source));
+                    let is_untold = open.is_none();
+                    self.open.extend(open);
+                    is_untold
+                });
             }
         }
         if self.open.len() > before {
@@ -202,6 +210,25 @@ impl<'d> Planning<'d> {
             let ties = values.ties.as_ref().filter(|_| waits);
             let ties = ties.map(|ties| ties_of(matrix, ties, of_others));
             self.matrices.push(recorded(matrix, values, ties));
+        }
+    }
+
+    fn source(&mut self, matrix: &'d Matrix, values: &'d Values) -> Source<'d> {
+        let mut held = BTreeSet::new();
+        for holder in &values.holders {
+            if !holder.path.is_empty() && !holder.name.contains(':') {
+                held.insert(&*holder.path);
+                let names = self.names.entry(&holder.path).or_default();
+                names.insert(&holder.name);
+            }
+        }
+        Source {
+            matrix,
+            held,
+            modules_of: FxHashMap::default(),
+            modules: FxHashMap::default(),
+            sets: FxHashMap::default(),
+            units: FxHashMap::default(),
         }
     }
 

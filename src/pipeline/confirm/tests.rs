@@ -90,7 +90,7 @@ fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confir
         runs: false,
     };
     let tests: Vec<_> = tests.iter().map(asked).collect();
-    planning.add(matrix, values, &tests, Vec::new());
+    planning.add((matrix, values), std::iter::empty(), &tests, Vec::new());
     let read = |modules: &Needed, units: &[&Unit]| {
         let names = &modules[&BString::from("a.py")];
         assert_eq!(names.as_slice(), ["a"]);
