@@ -268,6 +268,34 @@ mod tests {
         assert_eq!(serde_json::from_str::<CellValue>(&json).unwrap(), opaque);
     }
 
+    #[test]
+    fn only_what_is_known_in_both_is_left_alike() {
+        let cell = |value: u8, is_unknown| LeftIn {
+            path: "a.py".into(),
+            name: "X".into(),
+            value: Some(Fingerprint([value; 16])),
+            is_unknown,
+        };
+        let ties = |cells: Vec<LeftIn>, made: &str| Ties {
+            left: [("t".to_owned(), cells)].into(),
+            made: [("t".to_owned(), made.to_owned())].into(),
+            ..Ties::default()
+        };
+        let alike = |one: &Ties, other: &Ties| Ties::tell_alike(Some(one), Some(other), "t");
+        let known = ties(vec![cell(1, false)], "");
+        assert!(alike(&known, &known));
+        assert!(!alike(&known, &ties(vec![cell(2, false)], "")));
+        assert!(!alike(&known, &ties(vec![cell(1, false)], "0123abcd")));
+        assert!(!alike(&known, &Ties::default()));
+        let unknown = ties(vec![cell(1, true)], "");
+        assert!(!alike(&unknown, &unknown));
+        assert!(
+            alike(&ties(Vec::new(), ""), &Ties::default()),
+            "it leaves nothing"
+        );
+        assert!(!Ties::tell_alike(None, None, "t"), "nobody knows");
+    }
+
     proptest! {
         /// Who finds what both say finds what each says.
         #[test]

@@ -60,7 +60,6 @@ def begin(agent, plan, collected, kept, waiting):
             begun.why = "running what leaves something would cost more"
             return begun
         needed = separators(collected, runs, waiting)
-        settling.tells_inexact = False
     if not is_broad:
         settling.proven = frozenset(needed) - waiting
     settling.judged = waiting.intersection(needed)

@@ -122,8 +122,7 @@ class Settling:
         self.exact = {}
         self.same = []
         # Those that may have met something else than in a run of all tests, with what they met, and
-        # whether they run again: not where all run that leave something, or nobody runs for what
-        # others read.
+        # whether they run again: not where all run that leave something.
         self.inexact = {}
         self.tells_inexact = True
         self.is_active = True
