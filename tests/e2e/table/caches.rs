@@ -261,7 +261,8 @@ def test_none():
                 "! test_singleton.py::test_first",
                 "! test_singleton.py::test_second",
             ],
-            ["test_singleton.py::test_own"],
+            // The first one imports what these can ask.
+            ["test_session.py::test_first", "test_singleton.py::test_own"],
         ),
     )
     .edit(
