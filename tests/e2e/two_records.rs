@@ -1,4 +1,4 @@
-//! Results of several records that prove different tests.
+//! Runs of a part in a row, and several records that prove different tests.
 
 use crate::harness::*;
 use crate::setters::{functions, set};
@@ -167,6 +167,68 @@ def test_both(n):
                 "return 2",
                 &["test_a", "test_both", "test_c", "test_d", "test_first"],
                 &["test_both", "test_first"],
+            ),
+        ] {
+            let run = step(&mut project, &[("lib.py", from, to)]);
+            assert_eq!(readers(&run).1, set(failed), "{to}\n{}", run.stderr);
+            assert_eq!(functions(&run), set(ran), "{to}\n{}", run.stderr);
+        }
+    });
+}
+
+/// What a run of a part records serves the next one: the same edit back and forth, and another.
+#[test]
+fn runs_of_a_part_in_a_row() {
+    const FILES: &str = r#"
+-- lib.py --
+A = []
+REG = {}
+C = 0
+def put(key, value):
+    REG[key] = value
+def get(key):
+    return REG[key]
+def f():
+    return 1
+def g():
+    return 5
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(1)
+def test_g():
+    lib.put("g", lib.g())
+def test_c():
+    lib.put("c", lib.f())
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.get("c") == 1
+@pytest.mark.parametrize("n", range(8))
+def test_all(n):
+    assert lib.REG == {"g": 5, "c": 1} and lib.A == [1]
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().code, 0);
+        for (from, to, ran, failed) in [
+            ("return 1", "return 2 - 1", &["test_c"][..], &[][..]),
+            ("return 2 - 1", "return 3 - 2", &["test_c"], &[]),
+            ("return 5", "return 4 + 1", &["test_g"], &[]),
+            (
+                "return 3 - 2",
+                "return 3",
+                &["test_a", "test_all", "test_c", "test_g", "test_read"],
+                &["test_all", "test_read"],
+            ),
+            (
+                "return 3",
+                "return 1",
+                &["test_a", "test_all", "test_c", "test_g", "test_read"],
+                &[],
             ),
         ] {
             let run = step(&mut project, &[("lib.py", from, to)]);
