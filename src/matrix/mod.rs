@@ -244,6 +244,11 @@ impl Row {
 }
 
 impl Matrix {
+    /// What its tests leave for others, if that is known.
+    pub(crate) fn ties(&self) -> Option<&Ties> {
+        self.values.as_ref()?.ties.as_ref()
+    }
+
     /// The row of `test`.
     pub fn row(&self, test: TestId<&str>) -> Option<&Row> {
         let found = self

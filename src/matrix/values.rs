@@ -43,11 +43,17 @@ impl Ties {
         let (Some(one), Some(other)) = (one, other) else {
             return false;
         };
-        let left = |ties: &Ties| ties.left.get(test).cloned().unwrap_or_default();
-        let made = |ties: &Ties| ties.made.get(test).cloned().unwrap_or_default();
-        let of_one = left(one);
-        let are_known = of_one.iter().all(|cell| !cell.is_unknown);
-        are_known && of_one == left(other) && made(one) == made(other)
+        let (left, left_by_other) = (one.left_by(test), other.left_by(test));
+        let are_known = left.iter().all(|cell| !cell.is_unknown);
+        are_known && left == left_by_other && one.made_by(test) == other.made_by(test)
+    }
+
+    fn left_by(&self, test: &str) -> &[LeftIn] {
+        self.left.get(test).map_or(&[], Vec::as_slice)
+    }
+
+    fn made_by(&self, test: &str) -> &str {
+        self.made.get(test).map_or("", String::as_str)
     }
 }
 

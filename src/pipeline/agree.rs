@@ -43,12 +43,7 @@ pub(super) fn take_back(
     if by_other.is_empty() {
         return;
     }
-    let of_nearest = nearest.matrix.whole().ok();
-    let lead = Record {
-        name: nearest.name.to_string(),
-        verdicts: told,
-        ties: of_nearest.and_then(ties),
-    };
+    let of_nearest = nearest.matrix.whole().ok().and_then(Matrix::ties);
     let names: BTreeSet<&String> = by_other.values().collect();
     let records: Vec<Record<'_>> = { asked.iter() }
         .filter(|asked| names.contains(&asked.name))
@@ -58,14 +53,14 @@ pub(super) fn take_back(
             Record {
                 name: asked.name.clone(),
                 verdicts: &asked.verdicts,
-                ties: matrix.and_then(ties),
+                ties: matrix.and_then(Matrix::ties),
             }
         })
         .collect();
     let record = |name: &str| records.iter().find(|one| one.name == name);
     // What it leaves now is not what the tests of the nearest record met.
     let leaves_other = |test: &str, other: &str| {
-        record(other).is_none_or(|other| !Ties::tell_alike(lead.ties, other.ties, test))
+        record(other).is_none_or(|other| !Ties::tell_alike(of_nearest, other.ties, test))
     };
     let mut back: BTreeSet<&String> = { by_other.iter() }
         .filter(|(test, other)| leaves_other(test, other))
@@ -80,10 +75,10 @@ pub(super) fn take_back(
         )
     };
     for record in &records {
-        let leavers = { [lead.ties, record.ties].into_iter().flatten() }
+        let leavers = { [of_nearest, record.ties].into_iter().flatten() }
             .flat_map(|ties| ties.left.keys().chain(ties.made.keys()));
         let mut leavers = leavers.filter(|test| !record.proves(test) && left_out(test));
-        if leavers.any(|test| !Ties::tell_alike(lead.ties, record.ties, test)) {
+        if leavers.any(|test| !Ties::tell_alike(of_nearest, record.ties, test)) {
             let of_record = by_other.iter().filter(|(_, other)| **other == record.name);
             back.extend(of_record.map(|(test, _)| test));
         }
@@ -106,8 +101,4 @@ fn named(verdict: &Verdict, test: &str, nearest: &Baseline, answer: &Answer) -> 
         Verdict::Run(Reason::Unconfirmed { baseline, .. }) => Some(baseline.clone()),
         Verdict::Run(_) => None,
     }
-}
-
-fn ties(matrix: &Matrix) -> Option<&Ties> {
-    matrix.values.as_ref()?.ties.as_ref()
 }

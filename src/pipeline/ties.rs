@@ -37,10 +37,7 @@ impl<'a> Assembly<'a> {
     /// not have met the same, so that nobody knows the values of what they leave.
     pub(super) fn add_ties(&mut self) {
         let sources = self.sources.values().copied();
-        let known = sources.map(|source| {
-            let values = source.values.as_ref();
-            Some((source, values.and_then(|values| values.ties.as_ref())?))
-        });
+        let known = sources.map(|source| Some((source, source.ties()?)));
         let Some(before) = known.collect::<Option<Vec<(&Matrix, &Ties)>>>() else {
             // Of the rows that are taken over nobody knows it.
             return;
@@ -72,8 +69,7 @@ impl<'a> Assembly<'a> {
                 });
                 if !is_of_lead {
                     // What others put there as well has another value then.
-                    let cells = cells.iter();
-                    unsure.extend(cells.map(|cell| (cell.path.clone(), cell.name.clone())));
+                    unsure.extend(cells.iter().map(place_of));
                 }
                 let is_here = match (is_of_lead, lead) {
                     (true, Some(lead)) => is_same_run(lead, source),
@@ -119,7 +115,7 @@ impl<'a> Assembly<'a> {
             anew.add_to(&mut left, &mut made, |test| self.builder.has_row(test));
         }
         for cell in left.values_mut().flatten() {
-            cell.is_unknown |= unsure.contains(&(cell.path.clone(), cell.name.clone()));
+            cell.is_unknown |= unsure.contains(&place_of(cell));
         }
         let numbers = before.iter().flat_map(|(_, ties)| &ties.numbers);
         let numbers: BTreeMap<_, _> = numbers.chain(&collected.numbers).collect();
@@ -169,8 +165,10 @@ impl<'a> Assembly<'a> {
     /// Whether the row of a test is from this matrix.
     fn is_from(&self, test: &str, source: &Matrix) -> bool {
         let decision = self.recording.decision;
-        let confirmed = self.collected.confirmed.contains_key(test);
-        let by_value = row_of(decision, test).filter(|_| confirmed);
+        let by_value = match self.collected.confirmed.contains_key(test) {
+            true => row_of(decision, test),
+            false => None,
+        };
         let from = by_value.map(|(matrix, _)| matrix);
         let from = from.or_else(|| decision.proof_of(test));
         from.is_none_or(|from| is_same_run(from, source))
@@ -225,6 +223,10 @@ fn in_order<'m>(sources: &[(&'m Matrix, &Ties)]) -> Vec<&'m str> {
 /// Path and name of a cell.
 type Cell = (String, String);
 
+fn place_of(cell: &LeftIn) -> Cell {
+    (cell.path.clone(), cell.name.clone())
+}
+
 /// Cells that count by the code of those who change them for the rows of one run only.
 fn unsure(before: &Ties, now: Option<&BTreeMap<String, Vec<LeftIn>>>) -> BTreeSet<Cell> {
     let Some(now) = now else {
@@ -233,9 +235,7 @@ fn unsure(before: &Ties, now: Option<&BTreeMap<String, Vec<LeftIn>>>) -> BTreeSe
     let by_code = |left: &BTreeMap<String, Vec<LeftIn>>| -> BTreeSet<Cell> {
         let cells = left.values().flatten();
         let cells = cells.filter(|cell| cell.value.is_none() && !cell.is_unknown);
-        cells
-            .map(|cell| (cell.path.clone(), cell.name.clone()))
-            .collect()
+        cells.map(place_of).collect()
     };
     let (before, now) = (by_code(&before.left), by_code(now));
     before.symmetric_difference(&now).cloned().collect()

@@ -95,8 +95,8 @@ pub(crate) struct Ties<'a> {
     pub made: &'a BTreeMap<String, String>,
     /// Values that are numbers: these, as the language writes them.
     pub numbers: &'a BTreeMap<Fingerprint, String>,
-    /// Tests that are left out by another run, and leave something in one of the two: what they
-    /// leave now nobody knows by this one.
+    /// Tests that are left out by another run, and do not leave the same in the two: what they leave
+    /// now nobody knows by this one.
     pub of_others: Vec<&'a str>,
 }
 

@@ -4,24 +4,28 @@ use crate::harness::*;
 use crate::setters::{functions, set};
 use crate::ties::{readers, step};
 
-/// One after the other: what is edited (file, from, to), what must run at least, and who fails in
-/// it.
+/// What is edited (file, from, to), who runs, and who fails in it.
 type Step = (
     &'static [(&'static str, &'static str, &'static str)],
     &'static [&'static str],
     &'static [&'static str],
 );
 
-fn in_a_row(files: &str, steps: &[Step]) {
+/// One step after the other, behind a first run that ends with `code`. `are_all`: nobody else runs.
+fn in_a_row(files: &str, code: i32, are_all: bool, steps: &[Step]) {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = Project::new(python, files);
         project.commit("one");
-        project.run();
-        for (edits, ran, failed) in steps {
+        assert_eq!(project.run().code, code);
+        for (edits, runs, failed) in steps {
             let run = step(&mut project, edits);
             let about = format!("{edits:?}\n{}", run.stderr);
-            assert!(functions(&run).is_superset(&set(ran)), "{about}");
+            let (ran, runs) = (functions(&run), set(runs));
             assert_eq!(readers(&run).1, set(failed), "{about}");
+            match are_all {
+                true => assert_eq!(ran, runs, "{about}"),
+                false => assert!(ran.is_superset(&runs), "{ran:?}\n{about}"),
+            }
         }
     });
 }
@@ -44,6 +48,8 @@ def test_r():
 "#;
     in_a_row(
         FILES,
+        1,
+        false,
         &[
             (
                 &[("test_a.py", "lib.X = 2", "pass")],
@@ -92,6 +98,8 @@ def test_read(n):
 "#;
     in_a_row(
         FILES,
+        0,
+        false,
         &[
             (
                 &[
@@ -141,38 +149,39 @@ def test_first(n):
 def test_both(n):
     assert lib.C in (3, 4) and lib.D == 1
 "#;
-    on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = Project::new(python, FILES);
-        project.commit("one");
-        assert_eq!(project.run().code, 0);
-        for (from, to, ran, failed) in [
+    in_a_row(
+        FILES,
+        0,
+        true,
+        &[
             (
-                "return 3",
-                "return 4",
-                &["test_both", "test_c", "test_d"][..],
-                &[][..],
-            ),
-            // The first record proves `test_both`, and the second one others.
-            ("return 4", "return 3 # again", &["test_c"], &[]),
-            (
-                "return 1",
-                "return 2 - 1",
+                &[("lib.py", "return 3", "return 4")],
                 &["test_both", "test_c", "test_d"],
                 &[],
             ),
-            ("return 3 #", "return 2 + 1 #", &["test_c", "test_d"], &[]),
+            // The first record proves `test_both`, and the second one others.
             (
-                "return 2 - 1",
-                "return 2",
+                &[("lib.py", "return 4", "return 3 # again")],
+                &["test_c"],
+                &[],
+            ),
+            (
+                &[("lib.py", "return 1", "return 2 - 1")],
+                &["test_both", "test_c", "test_d"],
+                &[],
+            ),
+            (
+                &[("lib.py", "return 3 #", "return 2 + 1 #")],
+                &["test_c", "test_d"],
+                &[],
+            ),
+            (
+                &[("lib.py", "return 2 - 1", "return 2")],
                 &["test_a", "test_both", "test_c", "test_d", "test_first"],
                 &["test_both", "test_first"],
             ),
-        ] {
-            let run = step(&mut project, &[("lib.py", from, to)]);
-            assert_eq!(readers(&run).1, set(failed), "{to}\n{}", run.stderr);
-            assert_eq!(functions(&run), set(ran), "{to}\n{}", run.stderr);
-        }
-    });
+        ],
+    );
 }
 
 /// What a run of a part records serves the next one: the same edit back and forth, and another.
@@ -209,30 +218,28 @@ def test_read(n):
 def test_all(n):
     assert lib.REG == {"g": 5, "c": 1} and lib.A == [1]
 "#;
-    on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = Project::new(python, FILES);
-        project.commit("one");
-        assert_eq!(project.run().code, 0);
-        for (from, to, ran, failed) in [
-            ("return 1", "return 2 - 1", &["test_c"][..], &[][..]),
-            ("return 2 - 1", "return 3 - 2", &["test_c"], &[]),
-            ("return 5", "return 4 + 1", &["test_g"], &[]),
+    in_a_row(
+        FILES,
+        0,
+        true,
+        &[
+            (&[("lib.py", "return 1", "return 2 - 1")], &["test_c"], &[]),
             (
-                "return 3 - 2",
-                "return 3",
+                &[("lib.py", "return 2 - 1", "return 3 - 2")],
+                &["test_c"],
+                &[],
+            ),
+            (&[("lib.py", "return 5", "return 4 + 1")], &["test_g"], &[]),
+            (
+                &[("lib.py", "return 3 - 2", "return 3")],
                 &["test_a", "test_all", "test_c", "test_g", "test_read"],
                 &["test_all", "test_read"],
             ),
             (
-                "return 3",
-                "return 1",
+                &[("lib.py", "return 3", "return 1")],
                 &["test_a", "test_all", "test_c", "test_g", "test_read"],
                 &[],
             ),
-        ] {
-            let run = step(&mut project, &[("lib.py", from, to)]);
-            assert_eq!(readers(&run).1, set(failed), "{to}\n{}", run.stderr);
-            assert_eq!(functions(&run), set(ran), "{to}\n{}", run.stderr);
-        }
-    });
+        ],
+    );
 }

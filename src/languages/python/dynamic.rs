@@ -351,7 +351,7 @@ const WIDE_MODULES: [&str; 13] = [
 /// Whether asking a module for this attribute tells nothing but its value;
 /// `__dict__` and the like hand out all the others.
 pub(super) fn is_benign_dunder(name: &str) -> bool {
-    !SPECIAL.contains(&name)
+    !(name.starts_with("__") && SPECIAL.contains(&name))
 }
 
 /// What modules, classes and functions have of their own, but for plain texts. Whatever else has

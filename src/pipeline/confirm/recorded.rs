@@ -13,7 +13,6 @@ pub(super) fn of_others<'d>(
     baseline: &Baseline,
     matrix: &'d Matrix,
 ) -> Vec<&'d str> {
-    let ties = |matrix: &'d Matrix| matrix.values.as_ref()?.ties.as_ref();
     let excluded = decision.selection.excluded();
     let excluded = excluded.map(|(test, _)| (test, decision.baseline_of(&TestId::from(test))));
     let open = decision.selection.selected().filter_map(|(test, reason)| {
@@ -24,8 +23,8 @@ pub(super) fn of_others<'d>(
     });
     let others = excluded.chain(open).filter_map(|(test, proof)| {
         let proof = proof.filter(|proof| proof.name != baseline.name)?;
-        let theirs = proof.matrix.whole().ok().and_then(ties);
-        (!Ties::tell_alike(ties(matrix), theirs, test)).then_some(test)
+        let theirs = proof.matrix.whole().ok().and_then(Matrix::ties);
+        (!Ties::tell_alike(matrix.ties(), theirs, test)).then_some(test)
     });
     others.collect()
 }

@@ -66,7 +66,7 @@ def judge(exclusion, items, others, collected, can_wait):
 
 def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
-    from .lacking import Lacking, tell_again
+    from .lacking import Lacking, tell
     from .plan import Plan
     from .present import Present
 
@@ -110,7 +110,8 @@ def _judge(agent, exclusion, items, others, collected, can_wait):
         kept = others.union(item.nodeid for item in items) - judgement.confirmed
         _wait(judgement, agent, plan, (kept, lacking), collected, waiting)
     if lacking and judgement.settling is None:
-        tell_again(agent.trace, lacking)
+        # They lack it again.
+        tell(agent.trace, lacking.by_test)
     return judgement
 
 

@@ -11,22 +11,15 @@ class Lacking:
     """What was lacking in the run before this one."""
 
     def __init__(self, anew):
-        self.told = anew["inexact"] if anew else {}
-        # Test -> cells, and hashes of what tests make for others.
-        self._by_test = {
-            test: ({tuple(cell) for cell in one["cells"]}, set(one["made"]))
-            for test, one in self.told.items()
-            if one is not None
+        # Test -> cells, and hashes of what tests make for others; `None` if nobody knows.
+        self.by_test = {
+            test: one and ({tuple(cell) for cell in one["cells"]}, set(one["made"]))
+            for test, one in (anew["inexact"] if anew else {}).items()
         }
-        # Nobody knows what some lacked.
-        self.is_broad = len(self._by_test) < len(self.told)
+        self.is_broad = None in self.by_test.values()
 
     def __bool__(self):
-        return bool(self.told)
-
-    def of(self, test):
-        """`None` if it lacked nothing."""
-        return self._by_test.get(test)
+        return bool(self.by_test)
 
 
 def tell(trace, inexact):
@@ -36,8 +29,3 @@ def tell(trace, inexact):
             cells, made = lacked
             lacked = [sorted(cells), sorted(made)]
         trace.write("inexact", test, lacked)
-
-
-def tell_again(trace, lacking):
-    """What was lacking is still."""
-    tell(trace, {test: lacking.of(test) for test in lacking.told})

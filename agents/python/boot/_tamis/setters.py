@@ -29,14 +29,15 @@ class Reads:
         test = item.nodeid
         if test not in self._known:
             part = None
-            cells, needs = self._lacking.of(test) or (set(), set())
+            lacked = self._lacking.by_test.get(test)
+            cells, needs = lacked or (set(), set())
             if test in self._plan.tests:
                 part = self._plan.tied(test)
             if part is not None:
                 file = file_of(self._settling.agent, self._plan, item)
                 cells = cells | self._plan.read_by(self._cells, test, file, names_of(item))
                 needs = needs.union(*map(self._plan.needing.of, part["sets"]))
-            is_known = part is not None or self._lacking.of(test) is not None
+            is_known = part is not None or lacked is not None
             exempt = self._settling.names.exempt
             self._known[test] = (cells, needs - exempt) if is_known else None
         return self._known[test]
