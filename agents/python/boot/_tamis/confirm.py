@@ -130,7 +130,7 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     judgement.confirmed -= judgement.needed
     for test in settling.waiting:
         del judgement.refuted[test]
-    for test in judgement.needed.intersection(plan.tests) - begun.others:
+    for test in judgement.needed - begun.others:
         judgement.refuted[test] = NEEDED
     agent.left.listener = settling.left
 
