@@ -48,7 +48,8 @@ impl Ties {
         are_known && left == left_by_other && one.made_by(test) == other.made_by(test)
     }
 
-    fn left_by(&self, test: &str) -> &[LeftIn] {
+    /// What a test leaves.
+    pub(crate) fn left_by(&self, test: &str) -> &[LeftIn] {
         self.left.get(test).map_or(&[], Vec::as_slice)
     }
 

@@ -94,10 +94,20 @@ impl<'a> Assembly<'a> {
                 }
             }
         }
-        if !collected.is_whole && lead.is_some() {
+        if let Some(lead) = lead.filter(|_| !collected.is_whole) {
+            // A test that met what others leave anew may have left something else for that. Those
+            // who were left out have not met it, so the run that follows must still find it out.
+            let is_anew = !self.recorded.anew.by_test.is_empty();
             for (test, cells) in &collected.exact {
                 if self.builder.has_row(test) {
-                    left.insert(test.clone(), cells.clone());
+                    let then = lead.ties().map_or(&[][..], |ties| ties.left_by(test));
+                    let is_other =
+                        |cell: &LeftIn| left_alike(cell, cells, then).is_some_and(|is| !is);
+                    let cells = cells.iter().map(|cell| LeftIn {
+                        is_unknown: cell.is_unknown || is_anew && is_other(cell),
+                        ..cell.clone()
+                    });
+                    left.insert(test.clone(), cells.collect());
                     let of_test = collected.made.get(test).cloned().unwrap_or_default();
                     made.insert(test.clone(), of_test);
                 }

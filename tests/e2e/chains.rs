@@ -118,6 +118,56 @@ def test_v():
     });
 }
 
+/// It leaves something else where others wait for their turn: then the next record knows the new
+/// value, and who was left out by the one before must run all the same.
+#[test]
+fn a_test_that_runs_for_others_meets_it_while_others_wait() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = 3
+A = B = 0
+D = 0
+def d():
+    return 3
+def limit():
+    return LIMIT
+-- test_a.py --
+def test_p():
+    assert True
+def test_d():
+    import lib
+    lib.D = lib.d()
+-- test_b.py --
+import pytest
+import lib
+def test_sets():
+    lib.A = lib.limit()
+    lib.B = 1
+def test_needs():
+    assert lib.B == 1
+def test_v():
+    assert lib.A == 3
+@pytest.mark.parametrize("n", range(8))
+def test_w(n):
+    assert lib.D == 3
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.run();
+        let run = step(&mut project, &[("test_b.py", "B == 1", "B == 1 and True")]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let edits = [
+            ("test_b.py", "B == 1 and True", "B != 0\n    lib.C = 5"),
+            ("lib.py", "A = B = 0", "A = B = C = 0"),
+            ("lib.py", "return 3", "return 1 + 2"),
+            LEAVES,
+        ];
+        let run = step(&mut project, &edits);
+        assert_eq!(readers(&run).1, ["test_v"].into(), "{}", run.stderr);
+        assert_eq!(run.code, 1);
+    });
+}
+
 /// Each of these ends in a test that fails: `test_p` starts to leave `LIMIT`.
 const ENDS: &str = r#"
 -- lib.py --
