@@ -546,3 +546,46 @@ def test_read(n):
         assert_eq!(failed, ["test_a.py::test_q"], "{}", run.stderr);
     });
 }
+
+/// Of code that asks a cache how often it was hit no value tells anything, so the plan does not name
+/// the test. It runs for what it leaves all the same, and for nothing else.
+#[test]
+fn who_runs_for_others_is_told_of_whatever_it_reads() {
+    const FILES: &str = r#"
+-- lib.py --
+import functools
+A = []
+D = 0
+@functools.lru_cache(None)
+def memo(n):
+    return n
+def d():
+    return 3
+-- test_a.py --
+import lib
+def test_a():
+    lib.A.append(lib.memo.cache_info().hits)
+def test_d():
+    lib.D = len(lib.A) + lib.d()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.D == 4
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run().code, 0);
+        let run = step(&mut project, &[("lib.py", "return 3", "return 1 + 2")]);
+        assert_eq!(
+            functions(&run),
+            set(&["test_a", "test_d"]),
+            "{}",
+            run.stderr
+        );
+        let told = "1 test ran for what it leaves to others";
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    });
+}
