@@ -95,19 +95,25 @@ impl<'a> Assembly<'a> {
             }
         }
         if let Some(lead) = lead.filter(|_| !collected.is_whole) {
-            // A test that met what others leave anew may have left something else for that. Those
-            // who were left out have not met it, so the run that follows must still find it out.
+            // A test that met what others leave anew may have left something else for that, or
+            // nothing. Who was left out has not met it, so the run that follows must still find it out.
             let is_anew = !self.recorded.anew.by_test.is_empty();
             for (test, cells) in &collected.exact {
                 if self.builder.has_row(test) {
                     let then = lead.ties().map_or(&[][..], |ties| ties.left_by(test));
                     let is_other =
                         |cell: &LeftIn| left_alike(cell, cells, then).is_some_and(|is| !is);
-                    let cells = cells.iter().map(|cell| LeftIn {
-                        is_unknown: cell.is_unknown || is_anew && is_other(cell),
+                    let is_gone = |cell: &&LeftIn| at(cells, &cell.path, &cell.name).is_none();
+                    let gone = then.iter().filter(|cell| is_anew && is_gone(cell));
+                    let gone = gone.map(|cell| (cell, true));
+                    let cells = cells.iter().map(|cell| (cell, is_anew && is_other(cell)));
+                    let cells = cells.chain(gone).map(|(cell, is_unknown)| LeftIn {
+                        is_unknown: cell.is_unknown || is_unknown,
                         ..cell.clone()
                     });
-                    left.insert(test.clone(), cells.collect());
+                    let mut cells: Vec<LeftIn> = cells.collect();
+                    cells.sort();
+                    left.insert(test.clone(), cells);
                     let of_test = collected.made.get(test).cloned().unwrap_or_default();
                     made.insert(test.clone(), of_test);
                 }
