@@ -20,6 +20,18 @@ class Shape:
 class Other:
     depth = 1
 -- ask.py --
+import functools
+
+
+@functools.cache
+def other(number):
+    return number
+
+
+def often(thing, name):
+    return sum(getattr(thing, name) * other(at) for at in range(600))
+
+
 def get(thing, name):
     return getattr(thing, name)
 
@@ -127,6 +139,10 @@ def test_mapped():
     assert ask.mapped(core.Shape(), ["gir" + "th"]) == [1]
 
 
+def test_often():
+    assert ask.often(core.Shape, "hei" + "ght") == 179700
+
+
 def test_none():
     assert core.Shape().own == 1
 "#;
@@ -140,6 +156,7 @@ fn by_name() -> Case {
             [
                 "! test_core.py::test_get",
                 "! test_core.py::test_get_of_class",
+                "! test_core.py::test_often",
                 // Of what it passes on nobody tells the name.
                 "test_core.py::test_mapped",
             ],

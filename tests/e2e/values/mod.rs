@@ -8,6 +8,7 @@ mod abstract_classes;
 mod annotated;
 mod asked;
 mod caches;
+mod called;
 mod classes;
 mod collection;
 mod docstrings;

@@ -103,8 +103,8 @@ class Reached:
         self._asked = {}
         # Id of a docstring that was copied -> the text, and the code that it is of.
         self.copied = {}
-        # The scope that asked for attributes last, and for how many.
-        self._asking = None, 0
+        # The scope that asked for attributes last, in which turn, and for which.
+        self._asking = None, None, set()
         # File of code -> whether the test runner's or the agent's code is in it.
         self._runners = {}
         # The module that a pickle is about to get, and for whom.
@@ -172,15 +172,19 @@ class Reached:
         need not be told again before another scope begins."""
         if is_got is False:
             return all([self.on_attribute(one, True) for one in names_in(name)])
-        scope = self.agent.top
-        if scope is not self._asking[0]:
-            self._asking = scope, 0
-        count = self._asking[1]
-        self._asking = scope, count + 1
-        if count > _MOST_NAMES or len(name) > _LONGEST or not name.isprintable():
+        scope, met = self.agent.top, self.agent.met
+        if scope is not self._asking[0] or met is not self._asking[1]:
+            self._asking = scope, met, set()
+        names = self._asking[2]
+        # The native helper tells the same ones again and again where others run in between.
+        name = ("=" if is_got else "?") + name
+        if name in names:
+            return True
+        if len(names) > _MOST_NAMES or len(name) > _LONGEST or not name.isprintable():
             self.ask_for_any(scope)
         else:
-            self.agent.note("reached", "", ("=" if is_got else "?") + name)
+            names.add(name)
+            self.agent.note("reached", "", name)
         return True
 
     def ask_for_any(self, scope):

@@ -212,7 +212,7 @@ fn local_names_are_not_looked_up_in_the_module() {
 #[test]
 fn modules_as_values_and_their_members_are_noted() {
     let found = uses(
-        "import a\nimport b.c\nfrom d import e\ndef f(x):\n  g(a)\n  b.c.h()\n  x.i\n  return e.j",
+        "import a\nimport b.c\nfrom d import e\ndef f(x):\n  g(a)\n  x(b.c.h)\n  x.i\n  return e.j",
     );
     assert_eq!(found.values, [name_hash("a")]);
     // What is asked of a module may be a module, too.
@@ -232,6 +232,10 @@ fn modules_as_values_and_their_members_are_noted() {
     assert_eq!(found.members, members);
     let held = uses("import a.b\ndef f(): return a.b");
     assert_eq!(held.parts, [path(&["a", "b"])]);
+    // No module is called.
+    let called = uses("from a import b\nimport c.d\ndef f(): return b(), c.d.e()");
+    assert!(called.values.is_empty() && called.parts.is_empty());
+    assert!(called.members.contains(&(name_hash("d"), "e".to_owned())));
     let local = uses("import a as t\ndef f(t, b): t.b = b; return t.b.c");
     assert!(local.values.is_empty() && local.parts.is_empty());
     let dict = uses("import a\ndef f(): return a.__dict__");

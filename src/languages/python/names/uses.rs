@@ -542,7 +542,7 @@ impl Reaching {
                             self.load_as_it_is(&marked(called));
                             self.found.asks_by_name |= ASK.contains(&called);
                         }
-                        None => self.visit_expr(&call.func),
+                        None => self.callee(&call.func),
                     },
                 }
                 if self.is_spelled(call) {
@@ -570,6 +570,18 @@ impl Reaching {
                 }
             }
             _ => walk_expr(self, expr),
+        }
+    }
+
+    /// What is called is no module. Of those that are all the same, the collector tells.
+    fn callee(&mut self, callee: &Expr) {
+        match callee {
+            Expr::Attribute(attribute) => self.attribute(attribute, false),
+            Expr::Name(name) => {
+                self.load(&name.id);
+                self.reach_by_import(&name.id, None);
+            }
+            other => self.visit_expr(other),
         }
     }
 
