@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
-from .watch import Watch, attributes, held_weakly, is_a, is_unchanging, member_at
+from .watch import BUFFERS, Watch, attributes, held_weakly, is_a, is_unchanging, member_at
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
@@ -198,7 +198,7 @@ class State:
 
     def _index(self, value):
         """The number of a watched object; negative if it is watched in Python."""
-        if self.native is not None:
+        if self.native is not None and type(value) not in BUFFERS:
             # Programs may notice that an instance is kept alive.
             weak = type(self.modules.get(id(value))) is weakref.ref or not (
                 type(value) in _CONTAINERS
@@ -343,7 +343,7 @@ class State:
         return found
 
     def _is_watched(self, kind):
-        return kind in _CONTAINERS or self._is_watched_class(kind)
+        return kind in _CONTAINERS or kind in BUFFERS or self._is_watched_class(kind)
 
     def _is_watched_class(self, kind):
         """Classes of the project or of its dependencies, and some of the library's, all written
@@ -424,9 +424,8 @@ class State:
             return
         self._calls = 0
         scopes, self.pending = self.pending, {}
-        changed = self.weak.watch_changed()
-        if changed:
-            self._report_changes([-1 - index for index in changed], scopes, is_timed=False)
+        changed = [-1 - index for index in self.weak.watch_changed()]
+        self._report_changes(changed, scopes, is_timed=watched < _OBJECTS_PER_CALL)
 
     def _check_environment(self, scope):
         before = self.environment
@@ -556,7 +555,7 @@ def _held(value):
         except ValueError:
             return []
     parts = []
-    if type(value) is not dict:
+    if type(value) is not dict and type(value) not in BUFFERS:
         try:
             parts.extend(attributes(value).values())
         except Exception:

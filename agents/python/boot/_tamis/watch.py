@@ -5,6 +5,7 @@ It has the interface of the native helper: `watch_add`, `watch_changed`, `watch_
 """
 
 import functools
+import io
 import operator
 import types
 import weakref
@@ -26,6 +27,10 @@ def is_a(value, kinds):
 # Types the instances of which never change, and modules of the standard library that have more.
 _UNCHANGING = frozenset((range, slice, types.BuiltinFunctionType, types.MethodDescriptorType))
 _WITH_UNCHANGING = frozenset("datetime decimal fractions ipaddress pathlib re uuid".split())
+
+
+# Buffers in memory: what they hold, and where it is read, is in C.
+BUFFERS = frozenset((io.BytesIO, io.StringIO))
 
 
 def is_unchanging(kind):
@@ -92,12 +97,12 @@ class Watch:
                 continue
             state = states[index]
             try:
-                items = _items(value)
-                if state.equals(items):
+                now = state.after(value)
+                if now is state:
                     continue
                 if state.keys is not None:
-                    self._keys[index] = state.different_keys(items)
-                states[index] = _State(items, state.keys is not None)
+                    self._keys[index] = state.different_keys(now)
+                states[index] = now
             except Exception:
                 # Another thread is changing it right now, or a proxy is dead.
                 pass
@@ -138,6 +143,11 @@ class _State:
         self.identities = list(map(identity, values))
         self.guards = [_guard(value) for value in values]
 
+    def after(self, value):
+        """This state if `value` still has it, else the one that it has now."""
+        items = _items(value)
+        return self if self.equals(items) else _State(items, self.keys is not None)
+
     def equals(self, items):
         keys, values = items
         if len(values) != len(self.identities):
@@ -148,10 +158,24 @@ class _State:
             return False
         return all(type(guard) is not weakref.ref or guard() is not None for guard in self.guards)
 
-    def different_keys(self, items):
+    def different_keys(self, now):
         before = dict(zip(map(_name, self.keys), self.identities))
-        after = dict(zip(map(_name, items[0]), map(identity, items[1])))
+        after = dict(zip(map(_name, now.keys), now.identities))
         return [key for key in {**before, **after} if before.get(key) != after.get(key)]
+
+
+class _Buffer:
+    """What a buffer holds, by its hash, and where it is read."""
+
+    __slots__ = ("content",)
+    keys = None
+
+    def __init__(self, value):
+        self.content = None if value.closed else (value.tell(), hash(value.getvalue()))
+
+    def after(self, value):
+        now = _Buffer(value)
+        return self if now.content == self.content else now
 
 
 def _name(key):
@@ -203,6 +227,8 @@ def attributes(value):
 
 
 def _state(value):
+    if type(value) in BUFFERS:
+        return _Buffer(value)
     if is_a(value, (list, set, deque, bytearray, types.CellType)):
         return _State(_items(value), False)
     if is_a(value, (dict, types.ModuleType)):
