@@ -5,7 +5,8 @@
 //! state which they can read: modules that were imported, and those that changed state of
 //! these. Of all of them whatever they do at import counts, as nobody saw the test run here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use bstr::{BString, ByteSlice};
 use rustc_hash::FxHashMap;
@@ -20,10 +21,10 @@ use crate::languages::Place;
 use crate::matrix::{Fingerprint, Unit};
 
 /// What is known of a test by the row that it was confirmed by.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LastRow {
-    /// The paths of sources that it has units of.
-    pub modules: BTreeSet<BString>,
+    /// The paths of sources that it has units of, by set; rows share their sets.
+    pub modules: Vec<Rc<BTreeSet<BString>>>,
     /// Whether docstrings are among these.
     pub docstrings: bool,
 }
@@ -69,7 +70,32 @@ pub(super) struct LeftOut {
 
 /// By what two tests depend on the same: nodes to start from, whether docstrings count, and whether
 /// what earlier tests left does, of which the values are known.
-type Like = (BTreeSet<NodeId>, bool, bool);
+type Like = (Vec<NodeId>, bool, bool);
+
+/// What is found out of one test and holds for others.
+struct Alike {
+    /// By path as units have it, the import of each module.
+    imports: FxHashMap<BString, NodeId>,
+    /// By the address of a set of paths, which is kept: the imports of these.
+    starts: FxHashMap<usize, (Rc<BTreeSet<BString>>, Vec<NodeId>)>,
+    known: FxHashMap<Like, Confirmed>,
+}
+
+impl Alike {
+    fn starts(&mut self, paths: &Rc<BTreeSet<BString>>) -> &[NodeId] {
+        let key = Rc::as_ptr(paths) as usize;
+        let found = || {
+            paths
+                .iter()
+                .filter_map(|path| self.imports.get(path))
+                .copied()
+        };
+        let known = self.starts.entry(key);
+        &known
+            .or_insert_with(|| (Rc::clone(paths), found().collect()))
+            .1
+    }
+}
 
 impl Closing<'_> {
     /// Notes which tests a process left out, or could have left out.
@@ -111,8 +137,11 @@ impl Closing<'_> {
         if left_out.is_empty() {
             return;
         }
-        let imports = self.imports_by_path();
-        let mut known: BTreeMap<Like, Confirmed> = BTreeMap::new();
+        let mut alike = Alike {
+            imports: self.imports_by_path(),
+            starts: FxHashMap::default(),
+            known: FxHashMap::default(),
+        };
         let ties = left_out.iter().any(|one| one.is_settled);
         let ties = ties.then(|| self.all_who_left());
         for LeftOut {
@@ -122,7 +151,7 @@ impl Closing<'_> {
             has_run,
         } in left_out
         {
-            let mut on_row = |row, is_tied| self.on_row(&file, row, is_tied, &imports, &mut known);
+            let mut on_row = |row, is_tied| self.on_row(&file, row, is_tied, &mut alike);
             // Earlier tests were left out, too, so nobody saw what they need.
             let mut confirmed = on_row(last.of(&test, false), true);
             confirmed.inner_base = match is_settled {
@@ -147,8 +176,7 @@ impl Closing<'_> {
         file: &BString,
         row: Option<LastRow>,
         is_tied: bool,
-        imports: &FxHashMap<BString, NodeId>,
-        known: &mut BTreeMap<Like, Confirmed>,
+        alike: &mut Alike,
     ) -> Confirmed {
         let (Some(collect), Some(row)) = (self.run.graph.collects.get(file), row) else {
             return Confirmed {
@@ -158,17 +186,21 @@ impl Closing<'_> {
                 incomplete: Some("it was left out, and nothing tells by what".to_owned()),
             };
         };
-        let mut starts = BTreeSet::from([SESSION, *collect]);
+        let mut starts = vec![SESSION, *collect];
         for language in &self.languages {
             starts.extend(language.around(&self.run, file.as_bstr()));
         }
-        starts.extend(row.modules.iter().filter_map(|path| imports.get(path)));
+        for paths in &row.modules {
+            starts.extend(alike.starts(paths));
+        }
+        starts.sort_unstable();
+        starts.dedup();
         let like = (starts, row.docstrings, is_tied);
-        if let Some(confirmed) = known.get(&like) {
+        if let Some(confirmed) = alike.known.get(&like) {
             return confirmed.clone();
         }
-        let confirmed = self.grounds(&like, imports);
-        known.insert(like, confirmed.clone());
+        let confirmed = self.grounds(&like, &alike.imports);
+        alike.known.insert(like, confirmed.clone());
         confirmed
     }
 
@@ -184,7 +216,7 @@ impl Closing<'_> {
 
     /// A base for tests that were left out.
     fn grounds(&mut self, like: &Like, imports: &FxHashMap<BString, NodeId>) -> Confirmed {
-        let mut starts: Vec<NodeId> = like.0.iter().copied().collect();
+        let mut starts = like.0.clone();
         let session = self.of_session();
         let searches = self.searches(&starts);
         let (reached, known) = loop {

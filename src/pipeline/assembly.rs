@@ -15,6 +15,7 @@ use super::own::{Imported, ValuesOf};
 use super::project::Project;
 use super::record::{header, late_holds, runs_of};
 use super::recording::{Recorded, Recording};
+use super::renewed::Renewals;
 use super::tested::{Tested, edited_paths};
 use crate::count::{counted, verb};
 use crate::history::Delta;
@@ -56,6 +57,7 @@ pub(super) struct Assembly<'a> {
     /// By collected unit: what the builder knows it as; `None` if it is to be ignored.
     refs: Vec<Option<UnitRef>>,
     pub(super) carried: Carried,
+    pub(super) renewals: Renewals,
 }
 
 /// What the rows of tests share.
@@ -111,6 +113,7 @@ impl<'a> Assembly<'a> {
             build: None,
             refs: Vec::new(),
             carried: Carried::default(),
+            renewals: Renewals::default(),
         })
     }
 

@@ -37,10 +37,13 @@ pub(super) fn row_of<'d>(decision: &'d Decision, test: &str) -> Option<(&'d Matr
 /// A set of a matrix, by the run that recorded that.
 type SetOf<'d> = (&'d str, SetId);
 
+/// Of a set, the paths of sources that it has units of, and whether docstrings are among these.
+type OfSet = (Rc<BTreeSet<BString>>, bool);
+
 /// What is told of tests by the rows that they were left out by.
 pub(super) struct RowsOf<'d> {
     decision: &'d Decision,
-    sets: RefCell<FxHashMap<SetOf<'d>, Rc<LastRow>>>,
+    sets: RefCell<FxHashMap<SetOf<'d>, OfSet>>,
 }
 
 impl LastRows for RowsOf<'_> {
@@ -49,11 +52,11 @@ impl LastRows for RowsOf<'_> {
         let mut last = LastRow::default();
         let part = PartOf::row(row, is_tied)?;
         for set in part.own.iter().chain(&part.others) {
-            let of_set = self.of_set(matrix, *set);
-            last.modules.extend(of_set.modules.iter().cloned());
+            let (modules, docstrings) = self.of_set(matrix, *set);
+            last.modules.push(modules);
             // Those of its own are units of its own now, too.
             let is_own = part.own.contains(set);
-            last.docstrings |= of_set.docstrings && !is_own;
+            last.docstrings |= docstrings && !is_own;
         }
         Some(last)
     }
@@ -69,7 +72,10 @@ impl LastRows for RowsOf<'_> {
         let row = self.row(test).into_iter();
         let sets = row.flat_map(|(matrix, row)| row.sets.iter().map(move |set| (matrix, set)));
         let of_sets = sets.map(|(matrix, set)| self.of_set(matrix, *set));
-        of_sets.flat_map(|one| one.modules.clone()).collect()
+        let all: Vec<Rc<BTreeSet<BString>>> = of_sets.map(|(modules, _)| modules).collect();
+        all.iter()
+            .flat_map(|modules| modules.iter().cloned())
+            .collect()
     }
 }
 
@@ -89,18 +95,21 @@ impl<'d> RowsOf<'d> {
         })
     }
 
-    fn of_set(&self, matrix: &'d Matrix, set: SetId) -> Rc<LastRow> {
+    fn of_set(&self, matrix: &'d Matrix, set: SetId) -> OfSet {
         let mut sets = self.sets.borrow_mut();
         let known = sets.entry((&matrix.header.run, set)).or_insert_with(|| {
-            let mut last = LastRow::default();
-            for id in &matrix.sets[set as usize] {
-                let unit = &matrix.units[*id as usize].0;
-                if unit.kind().is_source() {
-                    last.modules.insert(unit.path.clone());
-                }
-                last.docstrings |= matches!(unit.what, What::Note(note, _) if note.is_docstring());
-            }
-            Rc::new(last)
+            let ids = matrix.sets[set as usize].iter();
+            let units = ids.map(|id| &matrix.units[*id as usize].0);
+            let sources = units.clone().filter(|unit| unit.kind().is_source());
+            // Units of one file stand together.
+            let mut paths: Vec<&BString> = sources.map(|unit| &unit.path).collect();
+            paths.dedup();
+            let is_docstring =
+                |unit: &Unit| matches!(unit.what, What::Note(note, _) if note.is_docstring());
+            (
+                Rc::new(paths.into_iter().cloned().collect()),
+                units.into_iter().any(is_docstring),
+            )
         });
         known.clone()
     }
@@ -137,24 +146,16 @@ impl PartOf {
     }
 }
 
-/// A set with the values of now, or why rows with it prove nothing.
-pub(super) type Renewed = std::result::Result<GroupRef, String>;
-
-/// By set of a matrix, which its run names.
-pub(super) type RenewedSets = FxHashMap<(String, SetId), Renewed>;
-
 impl Assembly<'_> {
     pub(super) fn add_confirmed_rows(&mut self) -> Result<()> {
         let collected = self.collected;
-        let mut renewed = RenewedSets::default();
         for (test, confirmed) in &collected.confirmed {
             if self.builder.has_row(test) {
                 continue;
             }
             let mut facts = facts_of(test);
             let mut groups = Vec::new();
-            let made =
-                self.confirmed_row(test, &mut facts, &mut groups, confirmed, &mut renewed)?;
+            let made = self.confirmed_row(test, &mut facts, &mut groups, confirmed)?;
             facts.incomplete = made.err();
             if let Some(why) = &facts.incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
@@ -169,15 +170,13 @@ impl Assembly<'_> {
     /// here tells less, as others were left out before them.
     pub(super) fn add_unchanged_rows(&mut self, ended_well: impl Fn(&str) -> bool) -> Result<()> {
         let collected = self.collected;
-        let mut renewed = RenewedSets::default();
         for (test, confirmed) in &collected.unchanged {
             if self.builder.has_row(test) || !ended_well(test) {
                 continue;
             }
             let mut facts = facts_of(test);
             let mut groups = Vec::new();
-            let made =
-                self.confirmed_row(test, &mut facts, &mut groups, confirmed, &mut renewed)?;
+            let made = self.confirmed_row(test, &mut facts, &mut groups, confirmed)?;
             if made.is_ok() && facts.outcome.is_good() {
                 self.builder.row(facts, groups)?;
             }
@@ -192,7 +191,6 @@ impl Assembly<'_> {
         facts: &mut RowFacts,
         groups: &mut Vec<GroupRef>,
         confirmed: &Confirmed,
-        renewed: &mut RenewedSets,
     ) -> Result<std::result::Result<(), String>> {
         let known = row_of(self.recording.decision, test);
         let is_tied = confirmed.ties.is_some();
@@ -221,7 +219,7 @@ impl Assembly<'_> {
             }
         }
         for set in &part.others {
-            match self.renewed(matrix, *set, renewed) {
+            match self.renewed(matrix, *set) {
                 Ok(group) => groups.push(group),
                 Err(why) => doubt = doubt.or(Some(why)),
             }
@@ -230,7 +228,7 @@ impl Assembly<'_> {
             // As earlier tests do not run, nobody sees what they need.
             let whole = PartOf::row(row, false);
             for set in whole.iter().flat_map(|whole| &whole.others) {
-                match self.renewed(matrix, *set, renewed) {
+                match self.renewed(matrix, *set) {
                     Ok(group) => groups.push(group),
                     Err(why) => doubt = doubt.or(Some(why)),
                 }
@@ -238,7 +236,7 @@ impl Assembly<'_> {
             let own = whole.iter().flat_map(|whole| &whole.own);
             for set in own.filter(|set| !part.own.contains(set)) {
                 let carried = self.carry_set(matrix, *set)?;
-                match carried.map_or_else(|| self.renewed(matrix, *set, renewed), Ok) {
+                match carried.map_or_else(|| self.renewed(matrix, *set), Ok) {
                     Ok(group) => earlier.push(group),
                     Err(why) => doubt = doubt.or(Some(why)),
                 }
@@ -246,9 +244,7 @@ impl Assembly<'_> {
         }
         let inner = row.own.as_ref().and_then(|own| own.inner.as_ref());
         let inner = match inner.zip(confirmed.inner_base) {
-            Some((inner, base)) => {
-                self.inner_again(matrix, &PartOf::inner(inner), base, renewed)?
-            }
+            Some((inner, base)) => self.inner_again(matrix, &PartOf::inner(inner), base)?,
             None => None,
         };
         let ties = confirmed.ties.map(|at| &self.bases[at]);
@@ -291,7 +287,6 @@ impl Assembly<'_> {
         from: &Matrix,
         part: &PartOf,
         base: usize,
-        renewed: &mut RenewedSets,
     ) -> Result<Option<Inner<GroupRef>>> {
         let Some((of_base, reads)) = self.bases[base].own else {
             return Ok(None);
@@ -308,37 +303,12 @@ impl Assembly<'_> {
             }
         }
         for set in &part.others {
-            match self.renewed(from, *set, renewed) {
+            match self.renewed(from, *set) {
                 Ok(group) => inner.others.push(group),
                 Err(_) => return Ok(None),
             }
         }
         Ok(Some(inner))
-    }
-
-    /// A set of an earlier matrix, its units with the values of now.
-    fn renewed(&mut self, from: &Matrix, set: SetId, known: &mut RenewedSets) -> Renewed {
-        let key = (from.header.run.clone(), set);
-        if let Some(known) = known.get(&key) {
-            return known.clone();
-        }
-        let made = self.renew(from, set);
-        known.insert(key, made.clone());
-        made
-    }
-
-    fn renew(&mut self, from: &Matrix, set: SetId) -> Renewed {
-        let mut units = Vec::new();
-        for id in &from.sets[set as usize] {
-            let unit = &from.units[*id as usize].0;
-            let (value, doubt) = self.tested.value(unit);
-            if let Some(why) = doubt {
-                return Err(why);
-            }
-            let unit = self.builder.unit(unit.clone(), value);
-            units.push(unit.map_err(|error| error.to_string())?);
-        }
-        Ok(self.builder.group(units))
     }
 }
 

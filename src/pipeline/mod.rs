@@ -38,6 +38,7 @@ mod own;
 mod project;
 mod record;
 mod recording;
+mod renewed;
 mod replay;
 mod rerun;
 mod shelf;
