@@ -165,3 +165,36 @@ def test_a_part_of_the_tests(values):
     }
     main = values.run("-k", "mark").main
     assert not [record for record in main.records if record[0] in ("order", "left")]
+
+
+def test_buffers_in_memory(values):
+    library = """
+import io
+BYTES = io.BytesIO(b"text")
+class Box:
+    text = io.StringIO("text")
+"""
+    tests = """
+import io, library
+def test_nothing(): assert library.BYTES.getvalue() == b"text"
+def test_read(): library.BYTES.read(2)
+def test_back():
+    library.Box.text.read()
+    library.Box.text.seek(0)
+def test_write(): library.Box.text.write("T")
+def test_new(): library.Box.new = io.BytesIO(b"new")
+def test_new_read(): library.Box.new.read()
+def test_close(): library.BYTES.close()
+def test_after(): pass
+"""
+    found, _ = left(values, tests, library)
+    assert {test: set(cells) for test, cells in found.items()} == {
+        "test_read": {"BYTES"},
+        "test_write": {"Box.text"},
+        "test_new": {"Box.", "Box.new"},
+        "test_new_read": {"Box.new"},
+        "test_close": {"BYTES"},
+    }
+    values_of_new = [found["test_new"]["Box.new"], found["test_new_read"]["Box.new"]]
+    assert None not in values_of_new and len(set(values_of_new)) == 2
+    assert left(values, tests, library)[0] == found

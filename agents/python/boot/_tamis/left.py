@@ -74,6 +74,8 @@ class Left:
         self.has_ended = False
         # Tests after which tests come that are left out: these would have met what is there.
         self.gaps = set()
+        # Cells whose value tells nothing in this turn.
+        self.unneeded = set()
         # Scopes that ran during this turn and that later tests do not run again, or of which this
         # turn changed what others get; and by test, the hashes of the names of those of its turn.
         self._shared = set()
@@ -213,6 +215,8 @@ class Left:
         if last is None or self._cells is None:
             return
         pending, self._pending = self._pending, {}
+        for cell in self.unneeded.intersection(pending):
+            self._tell(pending.pop(cell), {cell: UNKNOWN})
         changed = self._taken(pending)
         if changed is None:
             self.give_up()

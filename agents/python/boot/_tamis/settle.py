@@ -251,6 +251,12 @@ class Settling:
             for cell, value in left.items()
         )
 
+    def _told_by_entries(self, test):
+        """The dictionaries that hold something else here than in a run of all tests, whatever `test`
+        leaves: others leave entries of theirs that are not here."""
+        others = {cell for cell in self._stale if "[" in cell[1]} - self.recorded.get(test, {}).keys()
+        return self._whole & {(path, name.partition("[")[0]) for path, name in others}
+
     def _has_entries_of(self, whole, left, recorded):
         """The same of the entries of a dictionary."""
         path, name = whole
@@ -390,6 +396,9 @@ class Settling:
         self.agent.left.gaps.add(test)
         # Before it is known what the test itself leaves.
         self._stale.difference_update(self.numbers.restore(self._stale, self._now))
+        if self.is_active:
+            whole = self._told_by_entries(test)
+            self.agent.left.unneeded = set(map(self.agent.left.absolute, whole))
         if test in self.recorded:
             self._passes(test, is_same, True)
         if not is_same:

@@ -88,6 +88,12 @@ pub unsafe fn is_single(key: Ref) -> bool {
     plain.any(|one| unsafe { is_new(one) })
 }
 
+/// The name that an object has in the base.
+pub unsafe fn name_of(object: Ref) -> Option<Digest> {
+    let known = BASE.get().as_ref()?.known(object)?;
+    Some(known.name).filter(|name| *name != [0, 0])
+}
+
 /// For each node, the name that its object has in the base; zeros if there is none.
 pub unsafe fn names(walk: &Walk) -> Vec<Digest> {
     let Some(base) = BASE.get() else {

@@ -360,6 +360,14 @@ impl Graph {
     }
 }
 
+/// The position of what stands at a key, by the first part of its digest, in what has this name.
+pub fn inside(name: Digest, key: u64) -> Digest {
+    let mut hasher = const { Hasher::new("position") };
+    hasher.digest(name);
+    hasher.word(key);
+    hasher.finish()
+}
+
 fn write_label(hasher: &mut Hasher, label: Label) {
     match label {
         Label::Part(name) => hasher.bytes(name.as_bytes()),

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use super::base;
 use super::classes::{
     bound, dict_of, entries, find, is_class, is_module, is_same_text, is_text, module_name,
 };
 use super::functions::{behind, is_annotated, made_doc};
+use super::graph;
 use super::hash::{Digest, Hasher, Texts};
 use super::homes::is_at_home;
 use super::kinds::Kind;
@@ -495,9 +497,15 @@ impl Taking {
                 return self.add(number, Key::Whole, target, mark(root.object));
             }
         };
-        if root.label.contains(&b'[') {
-            // The global of a module.
-            let target = self.walk.target(root.object);
+        // The global of a module. Who knows its name need not look at all that it holds.
+        let is_global = root.label.contains(&b'[');
+        let named = (is_global && self.walk.is_later).then(|| base::name_of(root.object));
+        let named = named.flatten();
+        if is_global {
+            let target = match named {
+                Some(name) => Target::Plain(name),
+                None => self.walk.target(root.object),
+            };
             self.add(number, Key::Same, target, 0);
         }
         let is_cache = shape.kind == Kind::LruCache;
@@ -522,6 +530,11 @@ impl Taking {
             if root.takes(text.as_deref().unwrap_or_default()) {
                 let target = self.walk.target(value);
                 self.add(number, name, target, 0);
+                if let (Some(of), Some(key)) = (named, self.walk.key(key)) {
+                    // As if the dictionary led there.
+                    let added = self.cells.last_mut();
+                    added.into_iter().for_each(|cell| cell.position = graph::inside(of, key[0]));
+                }
             }
         }
         if root.keys.is_none() {
