@@ -3,7 +3,7 @@
 use super::modules::{CORE, limit};
 use crate::harness::*;
 
-cases!(named_as_a_module, callable);
+cases!(named_as_a_module, callable, made_callable_by_a_test);
 
 /// A function that a package has instead of the submodule of the same name.
 fn named_as_a_module() -> Case {
@@ -98,12 +98,11 @@ def setting(value):
 
 LIMIT = setting(1)
 -- box/__init__.py --
--- box/doing.py --
 from making import make_callable
+from . import doing
 
-make_callable(__name__)
-
-
+make_callable("box.doing")
+-- box/doing.py --
 def setting(value):
     return value
 
@@ -133,4 +132,35 @@ def test_attribute():
             limit("box/doing.py"),
             Expect::AtLeast(vec!["! test_doing.py::test_attribute"]),
         )
+}
+
+fn made_callable_by_a_test() -> Case {
+    let text = r#"
+-- doing.py --
+def setting(value):
+    return value
+
+
+LIMIT = setting(1)
+-- test_doing.py --
+import sys
+import types
+
+import doing
+
+
+class Callable(types.ModuleType):
+    def __call__(self):
+        return vars(self)["LI" + "MIT"]
+
+
+def test_called():
+    sys.modules["doing"].__class__ = Callable
+    assert doing() == 1
+"#;
+    Case::new(text).by_value().edit(
+        "a value of a module",
+        limit("doing.py"),
+        ["! test_doing.py::test_called"],
+    )
 }

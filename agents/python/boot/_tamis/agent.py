@@ -362,6 +362,7 @@ class Agent:
         if self.role is None:
             self.become("child" if "TAMIS_SPAWN" in self.hidden_environment else "other")
         self.reached.readers.look_at_classes()
+        self.reached.look_at_modules()
         self.flush()
         self.trace.write("close", status)
         self.trace.flush()

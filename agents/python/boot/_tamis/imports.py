@@ -56,7 +56,7 @@ def install(agent):
             resolve(agent, agent.top)
             if agent.module_imported is not None:
                 agent.module_imported(token.scope)
-            _note_callable(agent, token.scope)
+            agent.reached.look_at_module(token.scope)
 
     bootstrap._load_unlocked = names["load_unlocked"](bootstrap._load_unlocked, enter, leave)
     bootstrap._exec = names["exec_"](bootstrap._exec, enter, leave)
@@ -122,13 +122,6 @@ def _enter(agent, spec):
             scope.need(needed)
         parent = parent.rpartition(".")[0]
     return token
-
-
-def _note_callable(agent, scope):
-    """What code calls is taken for no module. One that has a class for that is passed on."""
-    path = agent.paths.code_file(scope.name)
-    if path is not None and callable(sys.modules.get(scope.extra)):
-        agent.note("reached", path, "*", agent.root_scope)
 
 
 def _note_lookups(agent, lookups, scope):

@@ -131,6 +131,7 @@ class Session:
             self.agent.left.finish()
         self._tell_ended()
         self.agent.reached.readers.look_at_classes()
+        self.agent.reached.look_at_modules()
         if self.agent.values is not None and self.config.pluginmanager.hasplugin("dsession"):
             self.agent.values.tell_of_controller()
         # From here on reports read files, which is not a dependency.

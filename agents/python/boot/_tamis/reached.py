@@ -162,6 +162,20 @@ class Reached:
             if path.endswith(".py") or is_a(module, types.ModuleType) and vars(module) is names:
                 self.agent.note("reached", path, "*")
 
+    def look_at_module(self, scope):
+        """Code of the project that calls a module passes it on. From its source nobody knows, as hardly
+        any module can be called. Returns whether the one with this scope can."""
+        if not callable(sys.modules.get(scope.extra)):
+            return False
+        path = self.paths.code_file(scope.name)
+        if path is not None:
+            self.agent.note("reached", path, "*", self.agent.root_scope)
+        return path is not None
+
+    def look_at_modules(self):
+        """Others may have given modules a class after their import. Returns whether any can be called."""
+        return any([self.look_at_module(one) for one in list(self.agent.module_scopes.values())])
+
     def file_of(self, names):
         file = names.get("__file__")
         return self.paths.code_file(file) if type(file) is str else None
