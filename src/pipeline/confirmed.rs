@@ -69,13 +69,13 @@ impl LastRows for RowsOf<'_> {
     }
 
     fn modules(&self, test: &str) -> BTreeSet<BString> {
-        let row = self.row(test).into_iter();
-        let sets = row.flat_map(|(matrix, row)| row.sets.iter().map(move |set| (matrix, set)));
-        let of_sets = sets.map(|(matrix, set)| self.of_set(matrix, *set));
-        let all: Vec<Rc<BTreeSet<BString>>> = of_sets.map(|(modules, _)| modules).collect();
-        all.iter()
-            .flat_map(|modules| modules.iter().cloned())
-            .collect()
+        let mut all = BTreeSet::new();
+        if let Some((matrix, row)) = self.row(test) {
+            for set in &row.sets {
+                all.extend(self.of_set(matrix, *set).0.iter().cloned());
+            }
+        }
+        all
     }
 }
 

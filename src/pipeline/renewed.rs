@@ -5,19 +5,18 @@ use rustc_hash::FxHashMap;
 use super::assembly::Assembly;
 use crate::matrix::{GroupRef, Matrix, SetId, UnitId, UnitRef};
 
-/// A set with the values of now, or why rows with it prove nothing.
-pub(super) type Renewed = Result<GroupRef, String>;
-
 /// What was renewed already, by matrix and number in it: rows share their sets, and sets their
 /// units.
 #[derive(Default)]
 pub(super) struct Renewals {
-    sets: FxHashMap<(*const Matrix, SetId), Renewed>,
+    sets: FxHashMap<(*const Matrix, SetId), Result<GroupRef, String>>,
     units: FxHashMap<(*const Matrix, UnitId), Result<UnitRef, String>>,
 }
 
 impl Assembly<'_> {
-    pub(super) fn renewed(&mut self, from: &Matrix, set: SetId) -> Renewed {
+    /// A set of an earlier matrix, its units with the values of now; or why rows with it prove
+    /// nothing.
+    pub(super) fn renewed(&mut self, from: &Matrix, set: SetId) -> Result<GroupRef, String> {
         let key = (std::ptr::from_ref(from), set);
         if let Some(known) = self.renewals.sets.get(&key) {
             return known.clone();

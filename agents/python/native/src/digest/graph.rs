@@ -295,8 +295,7 @@ impl Graph {
                     members.sort_unstable_by_key(|(value, _)| *value);
                 }
                 for at in 0..edges.len() {
-                    let mut hasher = const { Hasher::new("position") };
-                    hasher.digest(names[node as usize]);
+                    let mut hasher = position_in(names[node as usize]);
                     let to = match members.get(at) {
                         // Equal members are told apart by chance, so that no
                         // two objects get one name.
@@ -360,11 +359,17 @@ impl Graph {
     }
 }
 
-/// The position of what stands at a key, by the first part of its digest, in what has this name.
-pub fn inside(name: Digest, key: u64) -> Digest {
+/// What begins the digest of a position in what has this name.
+fn position_in(name: Digest) -> Hasher {
     let mut hasher = const { Hasher::new("position") };
     hasher.digest(name);
-    hasher.word(key);
+    hasher
+}
+
+/// The position that a label leads to in what has this name.
+pub fn inside(name: Digest, label: Label) -> Digest {
+    let mut hasher = position_in(name);
+    write_label(&mut hasher, label);
     hasher.finish()
 }
 

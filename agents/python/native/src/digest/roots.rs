@@ -7,7 +7,7 @@ use super::classes::{
     bound, dict_of, entries, find, is_class, is_module, is_same_text, is_text, module_name,
 };
 use super::functions::{behind, is_annotated, made_doc};
-use super::graph;
+use super::graph::{self, Label};
 use super::hash::{Digest, Hasher, Texts};
 use super::homes::is_at_home;
 use super::kinds::Kind;
@@ -513,7 +513,8 @@ impl Taking {
         let mut is_complete = true;
         for (key, value) in pairs {
             let text = plain_text(key);
-            let name = match (&text, self.walk.key(key)) {
+            let digest = self.walk.key(key);
+            let name = match (&text, digest) {
                 (Some(text), _) => {
                     order.bytes(text);
                     Key::Text(key)
@@ -530,10 +531,10 @@ impl Taking {
             if root.takes(text.as_deref().unwrap_or_default()) {
                 let target = self.walk.target(value);
                 self.add(number, name, target, 0);
-                if let (Some(of), Some(key)) = (named, self.walk.key(key)) {
+                if let (Some(of), Some(digest), Some(cell)) = (named, digest, self.cells.last_mut())
+                {
                     // As if the dictionary led there.
-                    let added = self.cells.last_mut();
-                    added.into_iter().for_each(|cell| cell.position = graph::inside(of, key[0]));
+                    cell.position = graph::inside(of, Label::Key(digest[0], key));
                 }
             }
         }
