@@ -235,3 +235,57 @@ def test_last():
         assert_eq!(readers(&run).1, ["test_early", "test_late"].into());
     });
 }
+
+/// With the last test of a class here a fixture ends that another one set up, so it runs, and so
+/// do those that leave what it reads.
+#[test]
+fn who_ends_a_fixture_meets_what_it_reads() {
+    const FILES: &str = r#"
+-- lib.py --
+FIRST = MADE = SECOND = 0
+def made():
+    return 5
+-- test_a.py --
+import lib
+def test_first():
+    lib.FIRST = 1
+def test_made():
+    lib.MADE = lib.made()
+-- test_b.py --
+import pytest
+import lib
+class TestB:
+    def setup_class(cls):
+        cls.altitude = 1
+    def test_second(self):
+        lib.SECOND = self.altitude
+    @pytest.mark.parametrize("n", range(8))
+    def test_waits(self, n):
+        assert lib.MADE == 5
+    def test_last(self):
+        assert lib.MADE == 5 and lib.FIRST == 1
+-- test_c.py --
+import lib
+def test_edited():
+    assert lib.SECOND == 1
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.run();
+        let edits = [
+            ("lib.py", "return 5", "return 4 + 1"),
+            ("test_c.py", "== 1", "== 2 - 1"),
+        ];
+        let run = step(&mut project, &edits);
+        assert_eq!(
+            readers(&run),
+            (["TestB::test_last", "TestB::test_second"].into(), [].into())
+        );
+        assert!(
+            run.outcomes.contains_key("test_a.py::test_first"),
+            "{}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains("also runs"), "{}", run.stderr);
+    });
+}

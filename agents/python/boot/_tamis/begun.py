@@ -3,7 +3,7 @@
 PYTEST_DONT_REWRITE
 """
 
-from .separated import separators
+from .separated import last_ones, separators
 from .setters import Names, Reads, setters
 from .settle import Settling
 
@@ -15,8 +15,10 @@ class Begun:
         # What settles them at their turn, and the tests that run for it.
         self.settling = None
         self.needed = ()
-        # Of these, those of which only another record tells what they leave.
+        # Of these, those of which only another record tells what they leave, and those that end
+        # fixtures.
         self.others = frozenset()
+        self.ends = frozenset()
         # Else why there is none.
         self.why = "another record has its values"
 
@@ -48,18 +50,18 @@ def begin(agent, plan, collected, kept, waiting):
     others = set(ties["of_others"]).intersection(items) - runs
     runs |= others
     settling.other_items = plan.other_items(number)
-    needed = setters(settling, collected, runs)
+    ends, needed = _with_last_ones(settling, collected, runs, waiting)
     leavers = [test for test in items if test in settling.recorded and test not in runs]
     is_broad = lacking.is_broad or bool(lacking) and 2 * len(needed) > len(leavers)
     if is_broad:
-        needed = leavers
+        needed, ends = leavers, frozenset()
         settling.tells_inexact = False
     needed += separators(collected, runs.union(needed), waiting)
     if waiting and not lacking and not _pays(others.union(needed), waiting):
         if not _pays(others, waiting):
             begun.why = "running what leaves something would cost more"
             return begun
-        needed = separators(collected, runs, waiting)
+        ends, needed = frozenset(), separators(collected, runs, waiting)
     if not is_broad:
         settling.proven = frozenset(needed) - waiting
     settling.judged = waiting.intersection(needed)
@@ -67,7 +69,19 @@ def begin(agent, plan, collected, kept, waiting):
     settling.waiting = waiting.difference(needed)
     agent.left.gaps = runs.union(needed)
     begun.settling, begun.needed, begun.others = settling, others.union(needed), others
+    begun.ends = ends
     return begun
+
+
+def _with_last_ones(settling, collected, runs, waiting):
+    """Tests that end what those which run set up, and all that run for these and for `runs`."""
+    ends = frozenset()
+    while True:
+        needed = setters(settling, collected, runs | ends)
+        found = last_ones(collected, runs.union(ends, needed), waiting)
+        if not found:
+            return ends, [*needed, *ends]
+        ends |= found
 
 
 def _pays(needed, waiting):

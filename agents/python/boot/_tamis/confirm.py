@@ -8,6 +8,7 @@ from . import agent as agent_module
 
 # Why a test runs that reads nothing else than in the record.
 NEEDED = "others need what it leaves"
+ENDS = "a fixture of the tests before it ends with it"
 
 
 class Judgement:
@@ -135,7 +136,7 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     for test in settling.waiting:
         del judgement.refuted[test]
     for test in judgement.needed - begun.others:
-        judgement.refuted[test] = NEEDED
+        judgement.refuted[test] = ENDS if test in begun.ends else NEEDED
     agent.left.listener = settling.left
 
 

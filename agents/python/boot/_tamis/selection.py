@@ -8,8 +8,6 @@ import pytest
 from . import agent as agent_module
 from . import anew, confirm, late, options, turn, workers
 
-_ENDS = "a fixture of the tests before it ends with it"
-
 
 class Selection:
     """The plug-in that leaves out tests of one session.
@@ -123,7 +121,7 @@ class Selection:
         if self.at_turn.settling is not None:
             return self._settles(item, nextitem)
         if test in self.at_turn.confirmed and not turn.can_pass(item, nextitem):
-            self.at_turn.refute(test, _ENDS)
+            self.at_turn.refute(test, confirm.ENDS)
         self.at_turn.tell([test])
         if test in self.at_turn.confirmed:
             self.passing = item
@@ -143,7 +141,7 @@ class Selection:
             return False
         if not turn.can_pass(item, nextitem):
             judgement.settling.runs_as_well(item)
-            judgement.refute(test, _ENDS)
+            judgement.refute(test, confirm.ENDS)
             judgement.tell([test])
             return False
         judgement.settling.passes(item)

@@ -1,8 +1,12 @@
-"""Tests that end what others share: without them, one instance of a fixture would serve two tests
-that have one each.
+"""Tests that end what others share. Without some, one instance of a fixture would serve two tests
+that have one each; and some run in any case, as what others have set up ends with them.
 
 PYTEST_DONT_REWRITE
 """
+
+import pytest
+
+from .fixtures import outlives_a_test
 
 
 def separators(items, runs, perhaps):
@@ -54,3 +58,35 @@ def _gaps(items, members, runs):
             last, others = (members[at],), []
         elif last is not None and (not is_member or members[at] != last[0]):
             others.append(test)
+
+
+def last_ones(items, runs, perhaps):
+    """The tests, of those that `perhaps` run, with which fixtures end that `runs` set up: the last
+    ones here of a module, a class or all."""
+    last, ending = {}, set()
+    for item in items:
+        test = item.nodeid
+        if test in runs or test in perhaps:
+            last.update(dict.fromkeys(item.listchain()[:-1], test))
+        if test in runs:
+            ending.update(_holders(item))
+    return {last[node] for node in ending} - runs
+
+
+def _holders(item):
+    """The nodes with which the fixtures of `item` end that outlive it. Those that it gets by
+    `getfixturevalue` are not known before."""
+    info = getattr(item, "_fixtureinfo", None)
+    for definitions in getattr(info, "name2fixturedefs", {}).values():
+        for definition in filter(outlives_a_test, definitions):
+            kinds = _NODES.get(str(definition.scope), ())
+            nodes = (node for node in reversed(item.listchain()[:-1]) if isinstance(node, kinds))
+            yield next(nodes, item.session)
+
+
+# Scope of a fixture -> the classes of nodes that one ends with: the innermost one of these.
+_NODES = {
+    "class": (pytest.Class, pytest.Module),
+    "module": pytest.Module,
+    "package": pytest.Package,
+}
