@@ -61,6 +61,22 @@ def test_cells_by_turn(values):
     assert left(values)[0] == found
 
 
+def test_hooks_of_the_collector(values):
+    """It notices when objects are collected that have cached properties."""
+    library = """
+import functools
+class Box:
+    @functools.cached_property
+    def held(self): return 1
+"""
+    tests = """
+import library
+def test_cached(): library.Box().held
+def test_after(): pass
+"""
+    assert left(values, tests, library)[0] == {}
+
+
 def test_values_that_differ(values):
     found, _ = left(values)
 

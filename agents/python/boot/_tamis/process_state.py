@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import types
 
 
 def describe(agent, without=()):
@@ -105,10 +106,16 @@ def _hooks(agent):
         threading.excepthook,
         [_runner_or(hook) for hook in sys.path_hooks],
         [_runner_or(hook) for hook in sys.meta_path],
-        [_runner_or(hook) for hook in gc.callbacks],
+        [_runner_or(hook) for hook in gc.callbacks if not _is_own(hook)],
         getattr(threading, "_profile_hook", None),
         tuple(sys.get_asyncgen_hooks()),
     ]
+
+
+def _is_own(hook):
+    """Whether this is a method of a class of this package."""
+    is_bound = type(hook) is types.MethodType
+    return is_bound and type(hook.__self__).__module__.startswith("_tamis.")
 
 
 def _runner_or(hook):
