@@ -64,6 +64,14 @@ impl Pattern {
         file.parse().unwrap_or_else(|_| self.clone())
     }
 
+    /// Whether one of `benign` patterns of `path#name` names a cell, which then leads from no test to
+    /// another.
+    #[must_use]
+    pub fn is_benign(benign: &[Pattern], path: &str, name: &str) -> bool {
+        let cell = format!("{path}#{name}");
+        benign.iter().any(|one| one.matches(cell.as_bytes()))
+    }
+
     /// Whether the pattern matches `name` or something that contains it.
     ///
     /// All positions in the pattern are followed at once. So for any pattern the time is at

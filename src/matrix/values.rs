@@ -48,6 +48,11 @@ impl Ties {
         are_known && left == left_by_other && one.made_by(test) == other.made_by(test)
     }
 
+    /// Whether a test leaves or makes anything for others.
+    pub(crate) fn tells_of(&self, test: &str) -> bool {
+        !self.left_by(test).is_empty() || !self.made_by(test).is_empty()
+    }
+
     /// What a test leaves.
     pub(crate) fn left_by(&self, test: &str) -> &[LeftIn] {
         self.left.get(test).map_or(&[], Vec::as_slice)

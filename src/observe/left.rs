@@ -78,9 +78,11 @@ impl Left {
         self.by_code.contains(cell) || self.by_code_there.contains(&(path.clone(), cell.1.clone()))
     }
 
-    fn is_benign(&self, cell: &LeftIn) -> bool {
-        let name = format!("{}#{}", cell.path, cell.name);
-        self.benign.iter().any(|one| one.matches(name.as_bytes()))
+    fn forget_benign(&self, cell: &mut LeftIn) {
+        if Pattern::is_benign(&self.benign, &cell.path, &cell.name) {
+            cell.value = None;
+            cell.is_unknown = false;
+        }
     }
 }
 
@@ -114,11 +116,8 @@ impl Closing<'_> {
                 self.observed.order = None;
                 return;
             };
-            for cell in &mut cells {
-                if of_all.is_some_and(|left| left.is_benign(cell)) {
-                    cell.value = None;
-                    cell.is_unknown = false;
-                }
+            if let Some(left) = of_all {
+                cells.iter_mut().for_each(|cell| left.forget_benign(cell));
             }
             if let Some(made) = taking.made.get(scope) {
                 self.observed.made.insert(test.clone(), made.clone());
@@ -134,6 +133,9 @@ impl Closing<'_> {
         for (test, cells) in &taking.exact {
             let cells: Option<Vec<LeftIn>> = cells.iter().map(|cell| self.left_in(cell)).collect();
             let mut cells = cells.unwrap_or_default();
+            if let Some(left) = &self.left {
+                cells.iter_mut().for_each(|cell| left.forget_benign(cell));
+            }
             cells.sort();
             self.observed.exact.insert(format!("{prefix}{test}"), cells);
         }

@@ -16,6 +16,7 @@ use super::ties::left_alike;
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
 use crate::observe::Observations;
+use crate::pattern::Pattern;
 use crate::runners::{Anew, Leaves};
 
 impl Anew {
@@ -38,8 +39,7 @@ impl Anew {
             if cell.path == "*builtins" && matches!(&*cell.name, "" | "_") {
                 return true;
             }
-            let name = format!("{}#{}", cell.path, cell.name);
-            benign.iter().any(|one| one.matches(name.as_bytes()))
+            Pattern::is_benign(benign, &cell.path, &cell.name)
         };
         let known = decision.anew.clone().unwrap_or_default();
         let mut inexact = collected.inexact.clone();

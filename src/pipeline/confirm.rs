@@ -5,6 +5,7 @@ mod functions;
 mod handed;
 mod keyed;
 mod listed;
+mod meeting;
 mod recorded;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
-use self::candidates::{Candidate, by_baseline};
+use self::candidates::{Candidate, by_baseline, is_met};
 use self::functions::Functions;
 use self::recorded::{of_others, recorded, ties_of};
 use super::compare::delta_to;
@@ -22,6 +23,7 @@ use super::project::Project;
 use crate::history::View;
 use crate::languages::{Environment, Facts, Needed, UnitReads, Words, read_by};
 use crate::matrix::{Matrix, Reads, Row, SetId, TestId, Unit, UnitId, Values};
+use crate::pattern::Pattern;
 use crate::runners::{Confirm, Flags, OpenPart, OpenTest, OwnUnit, Recorded, configured};
 use crate::select::By;
 
@@ -31,7 +33,7 @@ use crate::select::By;
 /// # Errors
 /// If a source cannot be read.
 pub(crate) fn confirming<'d>(
-    project: &Project,
+    project: &'d Project,
     view: &View,
     decision: &'d Decision,
 ) -> Result<Option<Confirm<'d>>> {
@@ -42,7 +44,10 @@ pub(crate) fn confirming<'d>(
     if open.is_empty() {
         return Ok(None);
     }
-    let mut planning = Planning::default();
+    let mut planning = Planning {
+        benign: &project.config.benign_state.value,
+        ..Planning::default()
+    };
     for baseline in decision.baseline.iter().chain(&decision.others) {
         if let Some(tests) = open.get(baseline.name.to_string().as_str())
             && let Ok(matrix) = baseline.matrix.whole()
@@ -55,7 +60,10 @@ pub(crate) fn confirming<'d>(
             planning.add((matrix, values), others, tests, of_others);
         }
     }
-    if planning.open.is_empty() {
+    if planning.open.iter().all(|open| open.runs) && is_met(decision) {
+        planning.add_meeting(decision);
+    }
+    if planning.matrices.is_empty() {
         return Ok(None);
     }
     let root = project.repository.root();
@@ -92,6 +100,8 @@ struct Planning<'d> {
     /// By path: the dotted names of the module.
     names: BTreeMap<&'d str, BTreeSet<&'d str>>,
     records: Vec<&'d Matrix>,
+    /// State that leads from no test to another.
+    benign: &'d [Pattern],
 }
 
 /// A test that values can excuse.
@@ -206,9 +216,9 @@ impl<'d> Planning<'d> {
         }
         if self.open.len() > before {
             self.records.push(matrix);
-            let waits = self.open[before..].iter().any(|one| one.tied.is_some());
-            let ties = values.ties.as_ref().filter(|_| waits);
-            let ties = ties.map(|ties| ties_of(matrix, ties, of_others));
+            // Some wait for their turn, or run beside those that are left out.
+            let ties = values.ties.as_ref();
+            let ties = ties.map(|ties| ties_of(matrix, ties, of_others, self.benign));
             self.matrices.push(recorded(matrix, values, ties));
         }
     }

@@ -40,7 +40,8 @@ fn who_gets_one_that_is_the_same_is_left_out() {
             &[("lib.py", "next(BEGUN)", "str(next(BEGUN))")],
         );
         // What the module does at import has the code of the other one, which ran in its test.
-        let wanted = ["test_begun", "test_within"].into();
+        // And it is not known at which name of the module a generator looks.
+        let wanted = ["test_begun", "test_made", "test_within"].into();
         assert_eq!(readers(&run).0, wanted, "{}", run.stderr);
         let steps = [
             (("lib.py", "first + 1", "1 + first"), "test_made", false),

@@ -14,6 +14,7 @@
 
 mod action;
 mod agent;
+mod alone;
 mod anew;
 mod apart;
 mod audit;

@@ -293,10 +293,16 @@ fn in_another_order_everything_runs_that_waits() {
 fn a_run_of_some_in_between() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = recorded(python);
-        // Only this one runs, and so it leaves less than after the others.
+        // Only this one runs, with the first that changes what it reads, and so it leaves less than
+        // after the others.
         let edit = ("test_a.py", "    lib.use()", "    lib.use()\n    x = 1");
         let run = step(&mut project, &[edit]);
-        assert_eq!(run.outcomes.len(), 1, "{}", run.stderr);
+        assert!(
+            run.outcomes.contains_key("test_a.py::test_use"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.outcomes.len() < 3, "{}", run.stderr);
         let run = step(&mut project, &[("lib.py", MAKE, "return key + key")]);
         assert!(readers(&run).1.is_empty(), "{}", run.stderr);
         let run = step(

@@ -167,7 +167,7 @@ def test_both(n):
             ),
             (
                 &[("lib.py", "return 1", "return 2 - 1")],
-                &["test_both", "test_c", "test_d"],
+                &["test_c", "test_d"],
                 &[],
             ),
             (

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Decision;
-use crate::matrix::TestId;
+use crate::matrix::{Matrix, TestId};
 use crate::select::{By, Reason};
 
 /// A test that values can excuse, or that may meet what others leave anew.
@@ -33,6 +33,16 @@ impl<'d> Candidate<'d> {
     }
 }
 
+/// Whether tests are left out that leave anything to those that run.
+pub(super) fn is_met(decision: &Decision) -> bool {
+    let nearest = decision.baseline.as_ref();
+    let matrix = nearest.and_then(|nearest| nearest.matrix.whole().ok());
+    matrix.and_then(Matrix::ties).is_some_and(|ties| {
+        let mut excluded = decision.selection.excluded();
+        excluded.any(|(test, _)| ties.tells_of(test))
+    })
+}
+
 /// By the matrix that has their values.
 pub(super) fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate<'_>>> {
     let mut open: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
@@ -54,6 +64,12 @@ pub(super) fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate
                 of_matrix.push(candidate);
             }
         }
+    }
+    if let Some(nearest) = &decision.baseline
+        && is_met(decision)
+    {
+        // Those that run meet what is left out.
+        open.entry(nearest.name.to_string()).or_default();
     }
     // Others read what those that run leave, so it matters what these read.
     for (test, reason) in decision.selection.selected() {

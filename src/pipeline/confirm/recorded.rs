@@ -2,6 +2,7 @@
 
 use super::Decision;
 use crate::matrix::{CellValue, Matrix, TestId, Ties, Values};
+use crate::pattern::Pattern;
 use crate::pipeline::baselines::Baseline;
 use crate::runners::{self, Cell, Holder, LeftIn, Recorded};
 use crate::select::Reason;
@@ -29,17 +30,22 @@ pub(super) fn of_others<'d>(
     others.collect()
 }
 
-/// What the tests of a matrix left, for the test process.
+/// What the tests of a matrix left, for the test process, but for `benign` cells: what a test that
+/// runs meets of these does not matter.
 pub(super) fn ties_of<'d>(
     matrix: &'d Matrix,
     ties: &'d Ties,
     of_others: Vec<&'d str>,
+    benign: &[Pattern],
 ) -> runners::Ties<'d> {
     let tests = matrix.rows.iter().filter_map(|row| row.test.test());
     let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
     order.sort_unstable();
     let left = ties.left.iter().map(|(test, cells)| {
-        let cells = cells.iter().map(|cell| {
+        let cells = cells
+            .iter()
+            .filter(|cell| !Pattern::is_benign(benign, &cell.path, &cell.name));
+        let cells = cells.map(|cell| {
             let value = match cell.is_unknown {
                 true => Some(LeftIn::UNKNOWN.to_owned()),
                 false => cell.value.map(|value| value.hex()),

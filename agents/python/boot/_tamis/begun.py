@@ -15,10 +15,8 @@ class Begun:
         # What settles them at their turn, and the tests that run for it.
         self.settling = None
         self.needed = ()
-        # Of these, those of which only another record tells what they leave, and those that end
-        # fixtures.
+        # Of these, those of which only another record tells what they leave.
         self.others = frozenset()
-        self.ends = frozenset()
         # Else why there is none.
         self.why = "another record has its values"
 
@@ -30,7 +28,7 @@ def begin(agent, plan, collected, kept, waiting):
     kept, lacking = kept
     matrices = {plan.tests[test]["matrix"] for test in waiting or plan.tests}
     # The nearest record comes first.
-    number = min(matrices)
+    number = min(matrices, default=0)
     record = plan.content["matrices"][number]
     ties = record.get("ties")
     if not ties:
@@ -39,7 +37,7 @@ def begin(agent, plan, collected, kept, waiting):
     waiting = frozenset(test for test in waiting if plan.tests[test]["matrix"] == number)
     items = [item.nodeid for item in collected]
     settling = Settling(agent, plan, record, waiting, Names(agent, collected))
-    if not settling.is_in_order(items):
+    if not settling.take_places(items):
         begun.why = "the tests are in another order"
         return begun
     runs = set(kept).difference(waiting)
@@ -50,18 +48,19 @@ def begin(agent, plan, collected, kept, waiting):
     others = set(ties["of_others"]).intersection(items) - runs
     runs |= others
     settling.other_items = plan.other_items(number)
-    ends, needed = _with_last_ones(settling, collected, runs, waiting)
+    settling.is_alone = not waiting and not lacking
+    needed = _needed(settling, collected, runs, waiting)
     leavers = [test for test in items if test in settling.recorded and test not in runs]
     is_broad = lacking.is_broad or bool(lacking) and 2 * len(needed) > len(leavers)
     if is_broad:
-        needed, ends = leavers, frozenset()
+        needed = leavers
         settling.tells_inexact = False
     needed += separators(collected, runs.union(needed), waiting)
     if waiting and not lacking and not _pays(others.union(needed), waiting):
         if not _pays(others, waiting):
             begun.why = "running what leaves something would cost more"
             return begun
-        ends, needed = frozenset(), separators(collected, runs, waiting)
+        needed = separators(collected, runs, waiting)
     if not is_broad:
         settling.proven = frozenset(needed) - waiting
     settling.judged = waiting.intersection(needed)
@@ -69,18 +68,17 @@ def begin(agent, plan, collected, kept, waiting):
     settling.waiting = waiting.difference(needed)
     agent.left.gaps = runs.union(needed)
     begun.settling, begun.needed, begun.others = settling, others.union(needed), others
-    begun.ends = ends
     return begun
 
 
-def _with_last_ones(settling, collected, runs, waiting):
-    """Tests that end what those which run set up, and all that run for these and for `runs`."""
+def _needed(settling, collected, runs, waiting):
+    """The tests that leave what those read which run, and those that end what they set up."""
     ends = frozenset()
     while True:
         needed = setters(settling, collected, runs | ends)
         found = last_ones(collected, runs.union(ends, needed), waiting)
         if not found:
-            return ends, [*needed, *ends]
+            return [*needed, *ends]
         ends |= found
 
 

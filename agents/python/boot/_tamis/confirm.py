@@ -6,9 +6,9 @@ PYTEST_DONT_REWRITE
 from . import agent as agent_module
 
 
-# Why a test runs that reads nothing else than in the record.
+# Why a test runs that reads nothing else than in the record. What it leaves may be the end of a
+# fixture.
 NEEDED = "others need what it leaves"
-ENDS = "a fixture of the tests before it ends with it"
 
 
 class Judgement:
@@ -111,8 +111,8 @@ def _judge(agent, exclusion, items, others, collected, can_wait):
         refuted[test] = why
     judgement = Judgement(confirmed, refuted)
     lacking = Lacking(exclusion.anew)
-    if (waiting or lacking) and can_wait:
-        kept = others.union(item.nodeid for item in items) - judgement.confirmed
+    kept = others.union(item.nodeid for item in items) - judgement.confirmed
+    if can_wait and (waiting or lacking or kept and len(kept) < len(collected)):
         _wait(judgement, agent, plan, (kept, lacking), collected, waiting)
     if lacking and judgement.settling is None:
         # They lack it again.
@@ -136,7 +136,7 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     for test in settling.waiting:
         del judgement.refuted[test]
     for test in judgement.needed - begun.others:
-        judgement.refuted[test] = ENDS if test in begun.ends else NEEDED
+        judgement.refuted[test] = NEEDED
     agent.left.listener = settling.left
 
 

@@ -8,6 +8,8 @@ import pytest
 from . import agent as agent_module
 from . import anew, confirm, late, options, turn, workers
 
+_ENDS = "a fixture of the tests before it ends with it"
+
 
 class Selection:
     """The plug-in that leaves out tests of one session.
@@ -117,11 +119,20 @@ class Selection:
         self.passing = None
         if self.at_turn is None or item.config is not self.config:
             return False
+        try:
+            return self._passes(item, nextitem)
+        except Exception as error:
+            # All that are left run, and prove nothing.
+            self.at_turn = self.passing = None
+            agent_module.current.disable("settling", error)
+            return False
+
+    def _passes(self, item, nextitem):
         test = item.nodeid
         if self.at_turn.settling is not None:
             return self._settles(item, nextitem)
         if test in self.at_turn.confirmed and not turn.can_pass(item, nextitem):
-            self.at_turn.refute(test, confirm.ENDS)
+            self.at_turn.refute(test, _ENDS)
         self.at_turn.tell([test])
         if test in self.at_turn.confirmed:
             self.passing = item
@@ -141,7 +152,7 @@ class Selection:
             return False
         if not turn.can_pass(item, nextitem):
             judgement.settling.runs_as_well(item)
-            judgement.refute(test, confirm.ENDS)
+            judgement.refute(test, _ENDS)
             judgement.tell([test])
             return False
         judgement.settling.passes(item)
@@ -165,8 +176,9 @@ class Selection:
         text = "tamis: %d of %d tests selected" % (selected, self.available)
         if self.confirmed:
             text += ", %d more left out: they read the recorded values" % self.confirmed
-        if self.at_turn is not None and self.at_turn.settling is not None:
-            waiting = len(self.at_turn.settling.waiting)
+        settling = None if self.at_turn is None else self.at_turn.settling
+        waiting = 0 if settling is None else len(settling.waiting)
+        if waiting:
             text += ", %d of these only if what earlier tests leave is different" % waiting
         if self.met:
             text += ", %d of them as others leave something new" % len(self.met)
@@ -188,7 +200,10 @@ class Selection:
         settling = None if self.at_turn is None else self.at_turn.settling
         is_over = int(exitstatus) in (0, 1, 5) and not (session.shouldstop or session.shouldfail)
         if settling is not None and is_over:
-            settling.finish()
+            try:
+                settling.finish()
+            except Exception as error:
+                agent_module.current.disable("settling", error)
         # It is a success if no test is left to run for a good reason.
         if int(exitstatus) == 5 and self.left_out:
             if not getattr(session, "testsfailed", 0):

@@ -109,12 +109,14 @@ class Names:
         self.fixtures = {name_hash("fixture %s None" % name) for name in fixtures}
         # These have their content in cells, so that it does not matter who makes it: caches of
         # functions of modules and classes. And the end of a fixture makes nothing.
+        self.caches = set()
         self.exempt = {name_hash("fixture %s %s" % (name, TEAR_DOWN)) for name in fixtures}
         modules = {scope.name: one for scope, one in agent.values.modules.items()}
         for scope in list(agent.named_scopes.values()):
             if scope.kind == "cache" and modules.get(scope.name) is not None:
                 there = member_at(modules[scope.name], scope.extra)
                 if getattr(there, "_tamis_scope", None) is scope:
+                    self.caches.add((scope.name, scope.extra))
                     self.exempt.add(name_hash(agent.left.name_of(scope)))
 
 
@@ -132,13 +134,16 @@ def setters(settling, collected, runs):
         test = item.nodeid
         if test in runs:
             reads = settling.reads.of(item)
-            if reads is not None:
+            if reads is not None and settling.is_alone:
+                cells.update(filter(settling.is_read_as_a_whole, reads[0]))
+            elif reads is not None:
                 cells |= reads[0]
                 made |= reads[1]
         elif test in settling.recorded:
             then = settling.made_by(test)
             # What it imports may be a library, which asks for whatever its code spells.
             leads = then is None or not made.isdisjoint(then) or settling.imports(test, then)
+            leads = leads and not settling.is_alone
             left = settling.recorded[test]
             begun = settling.numbers.begun_by(test, left)
             of_test = settling.numbers.given(left) - begun

@@ -79,8 +79,8 @@ class Settling:
             for cell, value in cells.items()
             if value is None
         }
-        # The place in the record of the test after the last known one that began.
-        self._next = 0
+        # The places in the record of tests that are there; of a new one that of the next known one.
+        self._places = {}
         # What was left so far in the record, and what is left in a run of all tests; the cells
         # where these differ, and those that are still to be compared.
         self._then = {}
@@ -100,6 +100,9 @@ class Settling:
         self._unmade = set()
         # Who reads what.
         self.reads = None
+        # Whether no test waits: then only what is told of those that run counts.
+        self.is_alone = False
+        self._caches = {(plan.session.path(path), name) for path, name in names.caches}
         # Tests to which pytest gives something else than in the record.
         self.other_items = frozenset()
         # The test that runs.
@@ -131,10 +134,16 @@ class Settling:
         # Whether tests have run since values were compared.
         self._has_run = False
 
-    def is_in_order(self, tests):
-        """Whether tests of the record come in its order."""
-        places = [self.order[test] for test in tests if test in self.order]
-        return all(one < next for one, next in zip(places, places[1:]))
+    def take_places(self, tests):
+        """All `tests` are there, in this order. Returns whether those of the record come in its order."""
+        place = 0
+        for test in tests:
+            known = self.order.get(test)
+            if known is not None and known < place:
+                return False
+            self._places[test] = place if known is None else known
+            place = place if known is None else known + 1
+        return True
 
     def gone(self, tests):
         """Only `tests` are there: nobody leaves what others left."""
@@ -191,7 +200,9 @@ class Settling:
             self._move("", made)
         place = running.place
         if not self._is_as_recorded(met):
-            self.inexact[test] = met
+            lacked = self._lacked(met)
+            if lacked != _NOTHING:
+                self.inexact[test] = lacked
             cells = running.left.keys() | recorded.keys()
             self._doubt(cells, place)
             self._stale |= cells
@@ -233,6 +244,23 @@ class Settling:
         self.agent.settle()
         self.agent.met = None
         return self.reads.met_by(running, self._stale)
+
+    def _lacked(self, met):
+        """What a test lacked that met this, so that it runs once more after those that leave it."""
+        if not self.is_alone:
+            return met
+        if met is ANYTHING:
+            return _NOTHING
+        return set(filter(self.is_plain, met[0] & self._stale)), set()
+
+    def is_plain(self, cell):
+        """Whether a cell counts where no test waits: all but caches, as of these it hardly matters who
+        fills them."""
+        return cell not in self._caches
+
+    def is_read_as_a_whole(self, cell):
+        """The same, but for dictionaries: which of their entries a test reads is seen when it has run."""
+        return self.is_plain(cell) and "[" not in cell[1] and cell not in self._whole
 
     def _is_as_recorded(self, met):
         """Whether a test meets the same in a run of all tests."""
@@ -332,9 +360,9 @@ class Settling:
         """Nobody waits any more, so nothing needs to be compared."""
         self.is_active = False
         self.agent.met = None
-        if self._running is not None:
+        if self._running is not None and not self.is_alone:
             self.inexact[self._running.test] = ANYTHING
-            self._running = None
+        self._running = None
         self.waiting = self.judged = frozenset()
         self.agent.left.gaps = set()
 
@@ -379,7 +407,8 @@ class Settling:
         it leaves."""
         if not self.is_active:
             # Nobody looks any more at what it lacks.
-            self.inexact[item.nodeid] = ANYTHING
+            if not self.is_alone:
+                self.inexact[item.nodeid] = ANYTHING
             return None
         self._compare(item)
         test = item.nodeid
@@ -389,8 +418,7 @@ class Settling:
 
     def _runs(self, item, is_same):
         test = item.nodeid
-        running = self._running = Running(item, is_same, self.order.get(test, self._next))
-        self._next = self.order.get(test, self._next - 1) + 1
+        running = self._running = Running(item, is_same, self._places[test])
         self._has_run = True
         # What it leaves is looked at before the next one begins.
         self.agent.left.gaps.add(test)
@@ -428,7 +456,6 @@ class Settling:
 
     def passes(self, item):
         """What was settled need not run, and does not."""
-        self._next = self.order[item.nodeid] + 1
         if item.nodeid in self.recorded:
             self._passes(item.nodeid, True, False)
 
@@ -460,8 +487,7 @@ class Settling:
 
     def _compare(self, item):
         """Compare what was left with the record, up to the turn of `item`."""
-        # New tests come after the last known one.
-        at = self.order.get(item.nodeid, self._next)
+        at = self._places[item.nodeid]
         if self._has_run:
             self.agent.left.flush()
         self._end()
@@ -533,6 +559,9 @@ class Running:
 
 # So many tests that wait may turn out different before nobody waits any more.
 _MANY = 200
+
+# What a test lacks that met what it meets in a run of all tests.
+_NOTHING = set(), set()
 
 # Equal to nothing.
 _NEVER = UNKNOWN + UNKNOWN
