@@ -12,8 +12,6 @@ import re
 import sys
 import types
 
-from .class_names import classes_of
-
 _WORDS = re.compile(r"[^\W\d]\w*")
 _TYPES_OF_TEXT = tuple(
     kind for kind in (getattr(types, "GenericAlias", None),) if isinstance(kind, type)
@@ -100,8 +98,6 @@ class _Reader:
                 waiting.extend((one, in_function) for one in inside)
                 waiting.extend((one, True) for one in _without_docstring(node.body))
                 continue
-            if _is_of_exports(node):
-                continue
             if isinstance(node, ast.AnnAssign):
                 self._all_of([node.annotation])
             elif isinstance(node, ast.Subscript):
@@ -161,21 +157,6 @@ class InMemory:
         for value in list(values):
             if type(value) is str:
                 self._text(value)
-                continue
-            for kind in classes_of(value):
-                if kind.__name__ in self._wanted:
-                    self.names.add(kind.__name__)
-
-
-def _is_of_exports(node):
-    """Whether a statement says which names a star import takes: these make no types."""
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-        targets = [node.target]
-    else:
-        return False
-    return all(isinstance(one, ast.Name) and one.id == "__all__" for one in targets)
 
 
 def _without_docstring(body):

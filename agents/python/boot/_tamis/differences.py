@@ -447,16 +447,8 @@ class Readings:
             spelled = wanted and self.differences.session.spelled_by_annotations(wanted)
             spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
             # Of classes that it finds there it may list the members.
-            self._annotations = self._by_kind["annotations"] | spelled | self._listed_by_text()
+            self._annotations = self._by_kind["annotations"] | self._by_flag["members"] | spelled
         return self._annotations
-
-    def _listed_by_text(self):
-        """Members of classes to which annotations may lead."""
-        session, found = self.differences.session, self.differences.found
-        names = {at: session.names_of_class(found[at].name) for at in self._by_flag["members"]}
-        wanted = frozenset().union(*filter(None, names.values()))
-        spelled = wanted and session.spelled_by_annotations(wanted)
-        return {at for at, those in names.items() if those is None or not spelled.isdisjoint(those)}
 
     def _of_set(self, number):
         read = self._read_by_set.get(number)

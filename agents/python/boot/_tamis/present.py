@@ -56,7 +56,6 @@ class Present:
         self._spelled, self._spelled_with = frozenset(), None
         self._matched = None
         self._annotated = None
-        self._class_names = None
         self.values = values
         self._names = None
         # (name, path, key) -> why it has none.
@@ -103,18 +102,6 @@ class Present:
         module, _, qualified = name.partition(":")
         found = member_at(self._modules.get(module), qualified)
         return found if is_a(found, type) else None
-
-    def names_of_class(self, name):
-        """The names that lead to the class of a holder, or of a function in it; `None` if that is not known."""
-        # Imported only here: few tests need it.
-        from .class_names import ClassNames
-
-        kind = self.find_class(name) if ":" in name else None
-        if kind is None:
-            return None
-        if self._class_names is None:
-            self._class_names = ClassNames(self._modules.values())
-        return self._class_names.of(kind)
 
     def is_asked_by_base(self, kind, key):
         """Whether a class outside the project, written in Python, may ask its subclass `kind`
