@@ -88,25 +88,43 @@ def measure(work, project, tools, tree, commit, out):
     return record
 
 
-def main():
-    parser = arguments(__doc__)
+def parser_of(description, count):
+    """The options of a script that visits `count` commits of a project."""
+    parser = arguments(description)
     parser.add_argument("--project", required=True)
     parser.add_argument("--repository", required=True, help="a clone with the history")
-    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--count", type=int, default=count)
     parser.add_argument("--tamis", help="the binary (default: the newest build)")
     parser.add_argument("--from", dest="head", default="HEAD", help="the newest commit (HEAD)")
     parser.add_argument("--tools", default="tamis,testmon")
-    parser.add_argument("--why", action="store_true", help="print what made the tests run")
     parser.add_argument("--args", default="", help="more arguments for pytest, in one string")
-    options = parser.parse_args()
+    return parser
+
+
+def begin(options, known):
+    """The work folder, the project and the tools, by their names among those that are `known`."""
     work = Work(options.work)
     project = find(options.project)
     project.args += shlex.split(options.args)
     binary = find_tamis(options.tamis)
-    tools = [TOOLS[name](work, project, options.python, binary) for name in options.tools.split(",")]
+    names = options.tools.split(",")
+    return work, project, [known[name](work, project, options.python, binary) for name in names]
+
+
+def newest(options, project, tree):
+    """The newest commits that touch the project's package, the last one first."""
+    limits = ["--no-merges", f"--max-count={options.count}", "--format=%H", options.head]
+    return git(tree, "log", *limits, "--", project.package).split()
+
+
+def main():
+    parser = parser_of(__doc__, count=50)
+    parser.add_argument("--why", action="store_true", help="print what made the tests run")
+    options = parser.parse_args()
+    work, project, tools = begin(options, TOOLS)
     tree = clone(options, work, project)
     out = work.folder / "out" / f"{project.name}-commits"
-    listing = git(tree, "log", "--no-merges", f"--max-count={options.count}", "--format=%H", options.head, "--", project.package)
+    commits = newest(options, project, tree)
     results = work.folder / "results" / f"commits-{project.name}.jsonl"
     results.parent.mkdir(parents=True, exist_ok=True)
     known = {}
@@ -114,7 +132,7 @@ def main():
         record = json.loads(line)
         known.setdefault(record["commit"], {}).update(record["tools"])
         known[record["commit"]]["tests"] = record["tests"]
-    for commit in listing.split():
+    for commit in commits:
         have = known.setdefault(commit, {})
         wanted = [tool for tool in tools if have.get(tool.name, {}).get("build") != tool.build]
         if wanted:
@@ -126,7 +144,7 @@ def main():
         show(commit, have, tools, git(tree, "log", "-1", "--format=%s", commit))
         if options.why:
             show_causes(have, tools)
-    print_summary([known[commit] for commit in listing.split()], tools)
+    print_summary([known[commit] for commit in commits], tools)
 
 
 def show(commit, have, tools, subject):

@@ -12,12 +12,10 @@ with that, and the time of the tool with that of all tests. With `--check 5` tha
 """
 
 import json
-import shlex
 import statistics
 
-from commits import TIMEOUT, checkout, clone, git, outcomes
-from projects import Work, arguments, find
-from running import Trouble, find_tamis, finish
+from commits import TIMEOUT, begin, checkout, clone, git, newest, outcomes, parser_of
+from running import Trouble, finish
 from tools import TamisValues, Testmon
 
 
@@ -55,27 +53,14 @@ class Peer(Testmon):
 
 
 def main():
-    parser = arguments(__doc__)
-    parser.add_argument("--project", required=True)
-    parser.add_argument("--repository", required=True, help="a clone with the history")
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--tamis", help="the binary (default: the newest build)")
-    parser.add_argument("--from", dest="head", default="HEAD", help="the newest commit (HEAD)")
-    parser.add_argument("--tools", default="tamis,testmon")
+    parser = parser_of(__doc__, count=20)
     parser.add_argument("--check", type=int, default=1, help="run all tests at each of so many commits")
-    parser.add_argument("--args", default="", help="more arguments for pytest, in one string")
     options = parser.parse_args()
-    work = Work(options.work)
-    project = find(options.project)
-    project.args += shlex.split(options.args)
-    known = {"tamis": Tamis, "testmon": Peer}
-    binary = find_tamis(options.tamis)
-    tools = [known[name](work, project, options.python, binary) for name in options.tools.split(",")]
+    work, project, tools = begin(options, {"tamis": Tamis, "testmon": Peer})
     tree = clone(options, work, project)
     out = work.folder / "out" / f"{project.name}-in-a-row"
     out.mkdir(parents=True, exist_ok=True)
-    listing = git(tree, "log", "--no-merges", f"--max-count={options.count}", "--format=%H", options.head, "--", project.package)
-    commits = listing.split()[::-1]
+    commits = newest(options, project, tree)[::-1]
     checkout(tree, commits[0] + "^")
     done, before = outcomes(work, project, tools[0].python, tree, out / "plain.jsonl")
     print(f"{commits[0][:9]}^ {len(before.tests)} tests, {done.wall:.1f} s plainly", flush=True)
@@ -123,14 +108,11 @@ class Row:
 
 
 def summary(name, rows):
-    def mean(values):
-        return statistics.mean(values)
-
     compared = [row.of_plain for row in rows if row.of_plain is not None]
-    time = f", {mean(compared):.2f} times the time of all tests" if compared else ""
+    time = f", {statistics.mean(compared):.2f} times the time of all tests" if compared else ""
     print(
-        f"{name}: {len(rows)} commits, share {mean([row.share for row in rows]):.1f} % (all "
-        f"{mean([row.of_all for row in rows]):.1f}, median {statistics.median([row.share for row in rows]):.1f})"
+        f"{name}: {len(rows)} commits, share {statistics.mean(row.share for row in rows):.1f} % (all "
+        f"{statistics.mean(row.of_all for row in rows):.1f}, median {statistics.median(row.share for row in rows):.1f})"
         f"{time}, {sum(len(row.wrong) for row in rows)} wrong"
     )
 
