@@ -40,7 +40,8 @@ pub(crate) fn confirming<'d>(
     if !project.config.driver.confirms() {
         return Ok(None);
     }
-    let open = by_baseline(decision);
+    let is_met = is_met(decision);
+    let open = by_baseline(decision, is_met);
     if open.is_empty() {
         return Ok(None);
     }
@@ -60,7 +61,7 @@ pub(crate) fn confirming<'d>(
             planning.add((matrix, values), others, tests, of_others);
         }
     }
-    if planning.open.iter().all(|open| open.runs) && is_met(decision) {
+    if planning.open.iter().all(|open| open.runs) && is_met {
         planning.add_meeting(decision);
     }
     if planning.matrices.is_empty() {

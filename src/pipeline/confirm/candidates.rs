@@ -43,8 +43,11 @@ pub(super) fn is_met(decision: &Decision) -> bool {
     })
 }
 
-/// By the matrix that has their values.
-pub(super) fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate<'_>>> {
+/// By the matrix that has their values; those that run, too, if they [meet](is_met) what is left out.
+pub(super) fn by_baseline(
+    decision: &Decision,
+    is_met: bool,
+) -> BTreeMap<String, Vec<Candidate<'_>>> {
     let mut open: BTreeMap<String, Vec<Candidate<'_>>> = BTreeMap::new();
     for (test, reason) in decision.selection.selected() {
         if let Reason::Unconfirmed { baseline, by, .. } = reason {
@@ -66,9 +69,8 @@ pub(super) fn by_baseline(decision: &Decision) -> BTreeMap<String, Vec<Candidate
         }
     }
     if let Some(nearest) = &decision.baseline
-        && is_met(decision)
+        && is_met
     {
-        // Those that run meet what is left out.
         open.entry(nearest.name.to_string()).or_default();
     }
     // Others read what those that run leave, so it matters what these read.

@@ -107,9 +107,10 @@ class Names:
     def __init__(self, agent, collected):
         fixtures = {name for item in collected for name in fixtures_of(item)}
         self.fixtures = {name_hash("fixture %s None" % name) for name in fixtures}
-        # These have their content in cells, so that it does not matter who makes it: caches of
-        # functions of modules and classes. And the end of a fixture makes nothing.
+        # The path and the name of caches of functions of modules and classes.
         self.caches = set()
+        # These have their content in cells, so that it does not matter who makes it: these
+        # caches. And the end of a fixture makes nothing.
         self.exempt = {name_hash("fixture %s %s" % (name, TEAR_DOWN)) for name in fixtures}
         modules = {scope.name: one for scope, one in agent.values.modules.items()}
         for scope in list(agent.named_scopes.values()):

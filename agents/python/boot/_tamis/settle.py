@@ -251,16 +251,13 @@ class Settling:
             return met
         if met is ANYTHING:
             return _NOTHING
-        return set(filter(self.is_plain, met[0] & self._stale)), set()
-
-    def is_plain(self, cell):
-        """Whether a cell counts where no test waits: all but caches, as of these it hardly matters who
-        fills them."""
-        return cell not in self._caches
+        # Of caches it hardly matters who fills them.
+        return (met[0] & self._stale) - self._caches, set()
 
     def is_read_as_a_whole(self, cell):
-        """The same, but for dictionaries: which of their entries a test reads is seen when it has run."""
-        return self.is_plain(cell) and "[" not in cell[1] and cell not in self._whole
+        """Whether who reads a cell reads all of it, so that it counts before the test has run: not where
+        entries by key are seen then, nor of caches."""
+        return cell not in self._caches and cell not in self._whole and "[" not in cell[1]
 
     def _is_as_recorded(self, met):
         """Whether a test meets the same in a run of all tests."""
