@@ -19,6 +19,7 @@ mod import_code;
 mod kinds;
 mod libraries;
 mod listed;
+mod listed_by_text;
 mod marks;
 mod modules;
 mod names;
