@@ -199,7 +199,7 @@ class Case(Box):
 "#;
 
 /// As `reader`, with the functions `more`.
-pub(super) fn with_reader(files: &'static str, more: &str) -> Case {
+fn with_reader(files: &'static str, more: &str) -> Case {
     let text = format!(
         "import dataclasses\nimport inspect\nimport sys\nimport typing\n\n\n\
          def plain(f):\n    return f\n\n\n\

@@ -19,7 +19,6 @@ mod import_code;
 mod kinds;
 mod libraries;
 mod listed;
-mod listed_by_text;
 mod marks;
 mod modules;
 mod names;

@@ -12,8 +12,6 @@ import re
 import sys
 import types
 
-from .class_names import classes_of
-
 _WORDS = re.compile(r"[^\W\d]\w*")
 _TYPES_OF_TEXT = tuple(
     kind for kind in (getattr(types, "GenericAlias", None),) if isinstance(kind, type)
@@ -27,11 +25,9 @@ class Annotated:
         # By path: what the source has.
         self._sources = {}
 
-    def spelled(self, wanted, paths, or_classes=False, or_exports=False):
-        """Those of the `wanted` names that are in such text, of sources and of objects; `or_classes`: and
-        those of classes that stand in annotations themselves; `or_exports`: and in `__all__`."""
-        memory = InMemory(wanted)
-        found = memory.names | memory.classes if or_classes else memory.names
+    def spelled(self, wanted, paths):
+        """Those of the `wanted` names that are in such text, of sources and of objects."""
+        found = InMemory(wanted).names
         for path in paths:
             missing = wanted - found
             if not missing:
@@ -39,7 +35,7 @@ class Annotated:
             source = self._sources.get(path)
             if source is None:
                 source = self._sources[path] = Source(path)
-            found |= source.spelled(missing, or_exports)
+            found |= source.spelled(missing)
         return found
 
 
@@ -51,7 +47,6 @@ class Source:
         # `None` if nobody knows.
         self._words = None
         self._names = None
-        self._exports = frozenset()
         try:
             with open(path, "rb") as file:
                 source = file.read()
@@ -60,15 +55,13 @@ class Source:
         if source.isascii():
             self._words = frozenset(map(sys.intern, _WORDS.findall(source.decode())))
 
-    def spelled(self, wanted, or_exports):
-        """Those of the `wanted` names that it may have in such text, `or_exports`: or in `__all__`."""
+    def spelled(self, wanted):
+        """Those of the `wanted` names that it may have in such text."""
         if self._words is not None and wanted.isdisjoint(self._words):
             return frozenset()
         if self._names is None:
             self._names = self._parsed()
-        if self._names is False:
-            return wanted
-        return wanted & (self._names | self._exports) if or_exports else wanted & self._names
+        return wanted & self._names if self._names is not False else wanted
 
     def _parsed(self):
         try:
@@ -79,7 +72,6 @@ class Source:
             return False
         reader = _Reader()
         reader.statements(tree.body, False)
-        self._exports = frozenset(reader.exports)
         return frozenset(reader.names)
 
 
@@ -88,7 +80,6 @@ class _Reader:
 
     def __init__(self):
         self.names = set()
-        self.exports = set()
 
     def _text(self, text):
         self.names.update(map(sys.intern, _WORDS.findall(text)))
@@ -106,10 +97,6 @@ class _Reader:
                 inside = [arguments, *node.decorator_list, *getattr(node, "type_params", ())]
                 waiting.extend((one, in_function) for one in inside)
                 waiting.extend((one, True) for one in _without_docstring(node.body))
-                continue
-            if _is_of_exports(node):
-                exported = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
-                self.exports.update(one for one in exported if isinstance(one, str))
                 continue
             if isinstance(node, ast.AnnAssign):
                 self._all_of([node.annotation])
@@ -140,13 +127,11 @@ class _Reader:
 
 
 class InMemory:
-    """Which of the `wanted` names objects have in such text, however that was made."""
+    """Which of the `wanted` names objects hold in such text, however that was made."""
 
     def __init__(self, wanted):
         self._wanted = wanted
         self.names = set()
-        # Names of classes that stand there as such.
-        self.classes = set()
         self._look_around()
 
     def _text(self, text):
@@ -172,21 +157,6 @@ class InMemory:
         for value in list(values):
             if type(value) is str:
                 self._text(value)
-                continue
-            for kind in classes_of(value):
-                if kind.__name__ in self._wanted:
-                    self.classes.add(kind.__name__)
-
-
-def _is_of_exports(node):
-    """Whether a statement says which names a star import takes: these make no types."""
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-        targets = [node.target]
-    else:
-        return False
-    return all(isinstance(one, ast.Name) and one.id == "__all__" for one in targets)
 
 
 def _without_docstring(body):

@@ -56,9 +56,7 @@ def begin(agent, plan, collected, kept, waiting):
         needed = leavers
         settling.tells_inexact = False
     needed += separators(collected, runs.union(needed), waiting)
-    # What reads anything lacks something for sure where these do not run.
-    is_sure = any(plan.tied(test).get("anything") for test in runs.intersection(plan.tests))
-    if waiting and not lacking and not is_sure and not _pays(others.union(needed), waiting):
+    if waiting and not lacking and not _pays(others.union(needed), waiting):
         if not _pays(others, waiting):
             begun.why = "running what leaves something would cost more"
             return begun

@@ -341,7 +341,7 @@ class Readings:
             | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
             "docstrings": every["docs"],
         }
-        self._annotations = self._all_by_annotations = None
+        self._annotations = None
         # The units that can get a global that holds a module.
         self._getters = None
         self._by_kind = every
@@ -383,31 +383,26 @@ class Readings:
         return read
 
     def _gets_one(self, told, named):
-        """Whether code of a test can get one of the globals `named` and hand it on: pairs of path and
-        name, with whether code of that path does so."""
+        """Whether code of a test can get one of the globals `named`: pairs of path and name."""
         if self._getters is None:
-            hashes, handed = {}, {}
-            for (path, name), is_handed_on in named.items():
+            hashes = {}
+            for path, name in named:
                 hashes.setdefault(name_hash(name), set()).add(path)
-                if is_handed_on:
-                    handed.setdefault(name_hash(name), set()).add(path)
             self._getters = {
-                number
-                for number, unit in enumerate(self.units)
-                if self._gets(unit, hashes, handed)
+                number for number, unit in enumerate(self.units) if self._gets(unit, hashes)
             }
         return any(
             not self._getters.isdisjoint(self.sets[number]) for number in told.get("sets", ())
         )
 
-    def _gets(self, unit, hashes, handed):
+    def _gets(self, unit, hashes):
         if unit.get("anything"):
             return True
         if not hashes.keys().isdisjoint(unit.get("names", ())):
             return True
         file = unit.get("file")
         path = None if file is None else self.paths[file]
-        if any(path in handed[one] for one in handed.keys() & set(unit.get("loads", ()))):
+        if any(path in hashes[one] for one in hashes.keys() & set(unit.get("loads", ()))):
             return True
         held = {self.paths[at] for at in unit.get("holds", ())}
         return any(not held.isdisjoint(paths) for paths in hashes.values())
@@ -452,16 +447,8 @@ class Readings:
             spelled = wanted and self.differences.session.spelled_by_annotations(wanted)
             spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
             # Of classes that it finds there it may list the members.
-            self._annotations = self._by_kind["annotations"] | spelled | self._listed_by_text()
+            self._annotations = self._by_kind["annotations"] | self._by_flag["members"] | spelled
         return self._annotations
-
-    def _listed_by_text(self):
-        """Members of classes to which annotations may lead."""
-        session, found = self.differences.session, self.differences.found
-        names = {at: session.names_of_class(found[at].name) for at in self._by_flag["members"]}
-        wanted = frozenset().union(*filter(None, names.values()))
-        spelled = wanted and session.spelled_by_annotations(wanted, or_classes=True)
-        return {at for at, those in names.items() if those is None or not spelled.isdisjoint(those)}
 
     def _of_set(self, number):
         read = self._read_by_set.get(number)
@@ -528,25 +515,10 @@ class Readings:
         return among(sorted(str(found[at]) for at in read)) if read else None
 
     def of(self, told, file, needed, names, named=()):
-        """The differences that a test reads. If it reads annotations, members of all classes and what
-        modules export, too: this is for plans who runs, and who runs without others may do more than in
-        the record, such as to ask for signatures."""
+        """The differences that a test reads."""
         if not self.differences.found:
             return ()
-        read = self._known(told, file, needed, names, named)
-        if self._reads_annotations(told):
-            read |= self._needed(self._planned(), needed)
-        return read
-
-    def _planned(self):
-        if self._all_by_annotations is None:
-            named = {at: one for at, one in enumerate(self.differences.found) if one.kind in _NAMED}
-            wanted = {name for one in named.values() for name in one.names}
-            session = self.differences.session
-            spelled = wanted and session.spelled_by_annotations(wanted, or_exports=True)
-            spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
-            self._all_by_annotations = self._by_annotations() | self._by_flag["members"] | spelled
-        return self._all_by_annotations
+        return self._known(told, file, needed, names, named) | self._annotated(told, needed)
 
     def _annotated(self, told, needed):
         """Those that it reads as it reads annotations."""

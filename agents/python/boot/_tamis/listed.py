@@ -39,11 +39,6 @@ class Listed:
         frame = sys._getframe(1).f_back
         if self._wants_one(frame) or self.reached.is_for_runner(frame):
             return False
-        return self.note(of)
-
-    def note(self, of):
-        """Something reads all members of the class `of`. The answer: whether it is found where its
-        names say."""
         name, qualified = _text(of, "__module__"), _text(of, "__qualname__")
         module = sys.modules.get(name)
         is_module = is_a(module, types.ModuleType)

@@ -17,8 +17,8 @@ from .watch import is_a
 
 def find(agent, imported):
     """A referrer of one of these modules that is no import; `None` if there is none. And pairs of
-    a module and a global that holds one, because a statement binds it to an attribute, with whether
-    code there may hand that one on. `imported` is a dict of the agent's own."""
+    a module and a global that holds one, because a statement binds it to an attribute. `imported`
+    is a dict of the agent's own."""
     spaces = {id(vars(module)): module for module in imported.values()}
     # What differs in a `conftest.py` counts for the tests below it anyway.
     modules = tuple(module for module in spaces.values() if not _is_conftest(module))
@@ -42,7 +42,6 @@ def find(agent, imported):
     dicts = tuple(holder for holder in doubtful if type(holder) is dict)
     own.add(id(dicts))
     of_pytest = _attributes_of_pytest(agent, dicts, own)
-    named = {(module, name): _is_handed_on(module, name) for module, name in named}
     return next((one for one in doubtful if id(one) not in of_pytest), None), named
 
 
@@ -96,10 +95,12 @@ def _assigned(module, kept, taken):
     held = {name: value for name, value in list(vars(module).items()) if id(value) in kept}
     if not held:
         return ()
-    parsed = _parsed(module)
-    if parsed is None:
+    try:
+        with open(module.__file__, "rb") as file:
+            source = file.read()
+        tree = ast.parse(source)
+    except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
         return None
-    source, tree = parsed
     assigned = _bound_to_attributes(tree).intersection(held)
     bound, stars = _bound_by_imports(module, tree, taken)
     left = {
@@ -117,16 +118,6 @@ def _assigned(module, kept, taken):
         return assigned
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return assigned if used.isdisjoint(left) else None
-
-
-def _parsed(module):
-    """The source of a module, and its tree; `None` if there is none."""
-    try:
-        with open(module.__file__, "rb") as file:
-            source = file.read()
-        return source, ast.parse(source)
-    except (OSError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
-        return None
 
 
 def _bound_to_attributes(tree):
@@ -147,44 +138,6 @@ def _bound_to_attributes(tree):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
         )
     return found - others
-
-
-def _is_handed_on(module, name):
-    """Whether code of this module does anything else with a global that holds a module than to take
-    what is no module from it."""
-    held = vars(module).get(name)
-    parsed = _parsed(module)
-    if parsed is None or not is_a(held, types.ModuleType):
-        return True
-    nodes = list(ast.walk(parsed[1]))
-    used = {node for node in nodes if isinstance(node, ast.Name) and node.id == name}
-    for node in nodes:
-        if isinstance(node, ast.Attribute):
-            base, keys = _taken(node)
-            if base in used and not _is_module(held, keys):
-                used.discard(base)
-    return any(isinstance(node.ctx, ast.Load) for node in used)
-
-
-def _taken(node):
-    """For `a.b.c` the node of `a`, and the other names."""
-    keys = []
-    while isinstance(node, ast.Attribute):
-        keys.append(node.attr)
-        node = node.value
-    return node, keys[::-1]
-
-
-def _is_module(held, keys):
-    """Whether what these attributes lead to from a module is, or may be, a module."""
-    for key in keys:
-        # Something else that holds a module is found as such.
-        if not is_a(held, types.ModuleType):
-            return False
-        if key not in vars(held):
-            return True
-        held = vars(held)[key]
-    return is_a(held, types.ModuleType)
 
 
 def _bound_by_imports(module, tree, taken):

@@ -56,7 +56,6 @@ class Present:
         self._spelled, self._spelled_with = frozenset(), None
         self._matched = None
         self._annotated = None
-        self._class_names = None
         self.values = values
         self._names = None
         # (name, path, key) -> why it has none.
@@ -103,18 +102,6 @@ class Present:
         module, _, qualified = name.partition(":")
         found = member_at(self._modules.get(module), qualified)
         return found if is_a(found, type) else None
-
-    def names_of_class(self, name):
-        """The names that lead to the class of a holder, or of a function in it; `None` if that is not known."""
-        # Imported only here: few tests need it.
-        from .class_names import ClassNames
-
-        kind = self.find_class(name) if ":" in name else None
-        if kind is None:
-            return None
-        if self._class_names is None:
-            self._class_names = ClassNames(self._modules.values())
-        return self._class_names.of(kind)
 
     def is_asked_by_base(self, kind, key):
         """Whether a class outside the project, written in Python, may ask its subclass `kind`
@@ -206,7 +193,7 @@ class Present:
                     found.update(one for one in constant if type(one) is str)
         return found
 
-    def spelled_by_annotations(self, wanted, **also):
+    def spelled_by_annotations(self, wanted):
         """Which of the names mean something to whoever evaluates annotations of the project."""
         # Imported only here: few tests need it.
         from .annotated import Annotated
@@ -217,22 +204,19 @@ class Present:
             self._annotated = Annotated()
         paths = {path for _, path in self.cells if path.endswith(".py")}
         paths = [path if path[:1] == "/" else "%s/%s" % (self.agent.root, path) for path in paths]
-        return self._annotated.spelled(frozenset(wanted), paths, **also)
+        return self._annotated.spelled(frozenset(wanted), paths)
 
     def loose_modules(self):
         """Whether something holds a module of the project otherwise than import statements do, and
-        the paths and names of globals that hold one as they are bound to an attribute, with whether
-        code there may hand it on."""
+        the paths and names of globals that hold one as they are bound to an attribute."""
         if self._are_loose is None:
             # Imported only here: few tests need it.
             from .loose import find
 
             gc.unfreeze()
             holder, named = find(self.agent, self._modules)
-            named = {
-                (self.path(vars(module).get("__file__")), name): is_handed_on
-                for (module, name), is_handed_on in named.items()
-            }
+            files = ((vars(module).get("__file__"), name) for module, name in named)
+            named = {(self.path(file), name) for file, name in files}
             self._are_loose = holder is not None, named
         return self._are_loose
 

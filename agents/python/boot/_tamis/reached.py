@@ -84,9 +84,9 @@ def install(agent):
     if native is not None:
         reached = agent.reached
         watched = reached.on_frame, reached.on_docstring, reached.on_annotations
-        reached.listed = Listed(agent, reached)
-        native.watch_frames(*map(watcher, (*watched, reached.listed.on_members)))
-        reached.listed.begin()
+        listed = Listed(agent, reached)
+        native.watch_frames(*map(watcher, (*watched, listed.on_members)))
+        listed.begin()
         if not native.watch_attributes(watcher(reached.on_attribute), builtins):
             reached.ask_for_any(agent.root_scope)
 
@@ -110,8 +110,6 @@ class Reached:
         # The module that a pickle is about to get, and for whom.
         self._unpickling = None
         self.readers = Readers(agent, self)
-        # What tells of classes; `None` if nobody sees which of them code lists.
-        self.listed = None
 
     def on_frame(self, name, frame):
         """Code of the project gets the attribute `name` of `frame` (or of a traceback there), of
@@ -369,11 +367,9 @@ class Reached:
                 # What comes next can ask that for any name.
                 self.agent.note("names", "*")
             elif is_a(found, type):
-                # Its instances get attributes, of which nobody tells the names: a class may have
-                # something else there.
+                # Its instances get attributes, of which nobody tells the names.
                 for kind in type.mro(found):
-                    if self.listed is None or not self.listed.note(kind):
-                        self._all_of(vars(sys.modules.get(vars(kind).get("__module__"), types)))
+                    self._all_of(vars(sys.modules.get(vars(kind).get("__module__"), types)))
         registered = vars(sys.modules.get("copyreg", types)).get("_extension_registry", ())
         # Of what has a number only the first pickle tells, which keeps it for all others.
         scope = self.agent.root_scope if (name, qualified) in registered else None
