@@ -34,6 +34,7 @@ mod crashes;
 mod ctest;
 mod declared;
 mod earlier;
+mod ended;
 mod generators;
 mod git_states;
 mod go;
