@@ -4,15 +4,12 @@
 //! A test that was left out before it ran, as nothing that its row names is different, may meet
 //! that. So its row is no proof until somebody has looked whether it can read any of it.
 
-mod turns;
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::turns::Turns;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::left_alike;
@@ -77,8 +74,7 @@ impl Anew {
             {
                 let tests = matrix.tests().map(|(test, _)| test);
                 let record = Record::new(tests, ties, values, Needed::of(matrix, values));
-                let turns = Turns::of(ties, decision.anew.as_ref(), collected);
-                anew.add(record.anew(collected, &turns, (is_known, are_compared), is_benign));
+                anew.add(record.anew(collected, (is_known, are_compared), is_benign));
             }
         }
         // At this was looked.
@@ -93,13 +89,6 @@ impl Anew {
         }
         anew.by_test
             .retain(|_, leaves| *leaves != Leaves::default());
-        if inexact.is_empty() {
-            // Else what they met is not what they meet in a run of all tests.
-            let ran = collected.rows.iter().map(|row| &row.test);
-            let ran: FxHashSet<&String> = ran.collect();
-            let order = collected.order.iter().flatten();
-            anew.ran = order.filter(|test| ran.contains(test)).cloned().collect();
-        }
         anew.met = met;
         anew.inexact = inexact;
         anew
@@ -268,7 +257,6 @@ impl<'t> Record<'t> {
     fn anew(
         &self,
         collected: &Observations,
-        turns: &Turns<'_>,
         (is_known, are_compared): (impl Fn(&str) -> bool, impl Fn(&str) -> bool),
         is_benign: impl Fn(&LeftIn) -> bool,
     ) -> Anew {
@@ -303,7 +291,7 @@ impl<'t> Record<'t> {
             });
             let mut cells: Vec<&LeftIn> = cells.collect();
             if are_compared(test) {
-                let others = self.left_otherwise(test, turns, collected);
+                let others = self.left_otherwise(test, collected);
                 cells.extend(others.filter(|cell| !is_benign(cell)));
             }
             let cells = cells
@@ -328,17 +316,14 @@ impl<'t> Record<'t> {
     /// not at all.
     fn left_otherwise<'a>(
         &'a self,
-        test: &'a str,
-        turns: &'a Turns<'a>,
+        test: &str,
         collected: &'a Observations,
     ) -> impl Iterator<Item = &'a LeftIn> {
         let now = collected.left.get(test).map_or(&[][..], Vec::as_slice);
         let all = self.ties.left.get(test).map_or(&[][..], Vec::as_slice);
         let is_other = move |cell: &LeftIn| match left_alike(cell, all, now) {
-            _ if turns.is_met(test, cell) => false,
             Some(is_alike) => !is_alike,
-            None if turns.is_left_by(test, cell) => false,
-            None => turns.is_ended(test, cell) || !self.is_named_anew(cell, now),
+            None => !self.is_named_anew(cell, now),
         };
         let then = all.iter();
         // Where others do not run, the whole of a dictionary has another value for lack of theirs.

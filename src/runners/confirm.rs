@@ -42,8 +42,6 @@ pub(crate) struct Anew {
     pub by_test: BTreeMap<String, Leaves>,
     /// The same of runs before: those that can meet it have run.
     pub known: BTreeMap<String, Leaves>,
-    /// Who ran in the run before, in order, and so has met what earlier ones left there.
-    pub ran: Vec<String>,
     /// Who met any of it in these: what they leave is compared with the record by value.
     #[serde(skip)]
     pub met: BTreeSet<String>,

@@ -34,7 +34,6 @@ mod crashes;
 mod ctest;
 mod declared;
 mod earlier;
-mod ended;
 mod generators;
 mod git_states;
 mod go;

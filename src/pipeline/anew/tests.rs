@@ -88,7 +88,7 @@ proptest! {
         }
         let values = Values::default();
         let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-        let found = record_of.anew(&collected, &Turns::of(&ties, None, &collected), (|_: &_| false, |_: &_| false), |_| false);
+        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
         for (test, at, is_new) in &order {
             let mut by = *at;
             while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {
@@ -137,7 +137,7 @@ proptest! {
         let values = Values::default();
         for is_met in [true, false] {
             let record = Record::new(["t"].into_iter(), &ties, &values, all());
-            let found = record.anew(&collected, &Turns::of(&ties, None, &collected), (|_: &_| false, |_: &_| is_met), |_| false);
+            let found = record.anew(&collected, (|_: &_| false, |_: &_| is_met), |_| false);
             let of_test = found.by_test.get("t").map(|leaves| leaves.cells.clone());
             let of_test = of_test.unwrap_or_default();
             for (at, name) in CELLS.iter().enumerate() {
@@ -183,7 +183,7 @@ proptest! {
         }
         let values = Values::default();
         let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-        let found = record_of.anew(&collected, &Turns::of(&ties, None, &collected), (|_: &_| false, |_: &_| false), |_| false);
+        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
         let mut state = 0;
         for (at, test) in tests.iter().enumerate() {
             if record[at] > 0 {
@@ -192,55 +192,6 @@ proptest! {
             let left = now.get(at).copied().unwrap_or_default();
             let is_same = record[at] > 0 || left == 0 || left < 3 && left == state;
             prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
-        }
-    }
-
-    /// What a test left in the record and does not leave now is not missing where others have left
-    /// it so by then: those that ran by what they leave now, those left out by the record.
-    #[test]
-    fn what_others_leave_in_its_place(
-        record in prop::collection::vec(0..4u8, 2..7),
-        now in prop::collection::vec(proptest::option::of(0..4u8), 7),
-    ) {
-        // 0: nothing; 3: with a value that nobody knows.
-        let cell = |value: u8| LeftIn {
-            path: "m.py".to_owned(),
-            name: "a".to_owned(),
-            value: Some(Fingerprint([value; 16])),
-            is_unknown: value == 3,
-        };
-        let left = |value: u8| Vec::from_iter((value > 0).then(|| cell(value)));
-        let tests: Vec<String> = (0..record.len()).map(|at| format!("t{at}")).collect();
-        let ties = Ties {
-            places: (0..record.len() as u32).collect(),
-            left: tests.iter().cloned().zip(record.iter().map(|value| left(*value))).collect(),
-            made: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-        };
-        let mut collected = Observations {
-            order: Some(tests.clone()),
-            ..Observations::default()
-        };
-        for (test, value) in tests.iter().zip(&now) {
-            if let Some(value) = value {
-                collected.left.insert(test.clone(), left(*value));
-                collected.rows.push(row(test));
-            }
-        }
-        let values = Values::default();
-        let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-        let found = record_of.anew(&collected, &Turns::of(&ties, None, &collected), (|_: &_| false, |_: &_| true), |_| false);
-        let mut state = 0;
-        let mut is_begun = false;
-        for (at, test) in tests.iter().enumerate() {
-            let (then, now) = (record[at], now[at]);
-            let is_missing = then > 0 && now == Some(0) && (then == 3 || state != then);
-            let is_other = then > 0 && now.is_some_and(|now| now > 0 && (now != then || now == 3));
-            let is_new = !is_begun && then == 0 && now.is_some_and(|now| now > 0);
-            is_begun |= then > 0;
-            let is_left = is_missing || is_other || is_new;
-            prop_assert_eq!(found.by_test.contains_key(test), is_left, "{}", test);
-            state = Some(now.unwrap_or(then)).filter(|left| *left > 0).unwrap_or(state);
         }
     }
 }

@@ -11,7 +11,6 @@ PYTEST_DONT_REWRITE
 
 from . import agent as agent_module
 from .confirm import NEEDED, file_of, names_of
-from .left import UNKNOWN
 from .turns import hashes_of
 
 
@@ -31,10 +30,9 @@ def met(exclusion, collected):
     is_broad = exclusion.anew["is_broad"]
     found, needed = _sweep(exclusion, collected, meets, is_broad)
     if len(needed) > len(found):
-        # Perhaps it costs less to run who reads what they leave than to compare that.
-        more, _ = _sweep(exclusion, collected, meets, True)
-        if len(more) < len(found) + len(needed):
-            is_broad, found, needed = True, more, set()
+        # To compare what they leave would cost more than to run who reads it.
+        is_broad = True
+        found, needed = _sweep(exclusion, collected, meets, is_broad)
     if is_broad and agent is not None:
         agent.trace.write("not-compared", True)
     found.update(dict.fromkeys(needed, NEEDED))
@@ -44,62 +42,32 @@ def met(exclusion, collected):
 def _sweep(exclusion, collected, meets, is_broad):
     """What each test meets; and the tests that run for these."""
     found, needed = {}, set()
-    # What was left so far that the record has nobody leave; and of this what tests have not met that
-    # ran in the run before.
-    all_left, unmet = Left(), Left()
+    cells, hashes = set(), set()
     fresh, known = exclusion.anew["by_test"], exclusion.anew["known"]
-    ran = frozenset(exclusion.anew["ran"])
-    if [item.nodeid for item in collected if item.nodeid in ran] != exclusion.anew["ran"]:
-        # In another order they met something else.
-        ran = frozenset()
     before = []
     for item in collected:
         test = item.nodeid
-        left = unmet if test in ran else all_left
         leaves = []
-        if test in known and all_left:
+        if test in known and (cells or hashes):
             # It met that, and left something else than it leaves now, perhaps.
             leaves.append(known[test])
             if is_broad:
                 leaves.append(meets.recorded(test))
-        elif test not in known and test not in fresh and left and meets.is_open(test):
-            why = meets.why(item, frozenset(left.cells), frozenset(left.hashes))
-            ended = set() if is_broad else meets.ends(test, left.cells)
-            if why is None and ended:
-                why = "it leaves what another test leaves before it now"
+        if test in fresh:
+            leaves.append(fresh[test])
+        if not leaves and (cells or hashes) and test not in known and meets.is_open(test):
+            why = meets.why(item, frozenset(cells), frozenset(hashes))
             if why is not None:
                 found[test] = why
                 if is_broad:
                     leaves.append(meets.recorded(test))
                 else:
                     needed.update(meets.needed_by(item, before))
-            # What it leaves there is compared with the record.
-            all_left.cells -= ended
-            unmet.cells -= ended
-        if test in ran and test not in known and test not in fresh:
-            # What it leaves there was compared in the run before.
-            all_left.cells -= meets.ends(test, all_left.cells) - unmet.cells
         for one in leaves:
-            all_left.add(one)
-            unmet.add(one)
-        if test in fresh:
-            all_left.add(fresh[test])
+            cells.update(map(tuple, one["cells"]))
+            hashes.update(hashes_of(one["made"]))
         before.append(item)
     return found, needed.difference(found)
-
-
-class Left:
-    """Cells, and hashes of the names of what tests make for others."""
-
-    def __init__(self):
-        self.cells, self.hashes = set(), set()
-
-    def __bool__(self):
-        return bool(self.cells or self.hashes)
-
-    def add(self, leaves):
-        self.cells.update(map(tuple, leaves["cells"]))
-        self.hashes.update(hashes_of(leaves["made"]))
 
 
 class Unknown:
@@ -120,11 +88,6 @@ class Unknown:
         """What a test leaves in the record."""
         return {"cells": (), "made": ()}
 
-    def ends(self, test, cells):
-        """In which of `cells` a test that can run leaves a known value in the record: whatever others
-        left there, the state of the record begins again if it leaves that now."""
-        return set()
-
     def needed_by(self, item, before):
         """Tests of the items `before` that leave what a test reads, and what those need."""
         return ()
@@ -142,7 +105,7 @@ class Meeting(Unknown):
         self.agent = agent
         names = {item.nodeid: names_of(item) for item in collected}
         self.plan = Plan(exclusion.plan, Present(agent, agent.values), names)
-        self._ties = ties = [one.get("ties") or {} for one in exclusion.plan["matrices"]]
+        ties = [one.get("ties") or {} for one in exclusion.plan["matrices"]]
         self._left = {test: cells for one in ties for test, cells in one.get("left", {}).items()}
         self._made = {test: made for one in ties for test, made in one.get("made", {}).items()}
         # Cell -> tests that leave it.
@@ -151,7 +114,6 @@ class Meeting(Unknown):
             for path, name, _ in cells:
                 self._leavers.setdefault((path, name), set()).add(test)
         self._cells = frozenset(self._leavers)
-        self._whole = {(path, name.partition("[")[0]) for path, name in self._cells if "[" in name}
         self._needed = set()
 
     def is_open(self, test):
@@ -173,14 +135,6 @@ class Meeting(Unknown):
         cells = [(path, name) for path, name, _ in self._left.get(test, ())]
         return {"cells": cells, "made": list(filter(None, self._made.get(test, "").split(",")))}
 
-    def ends(self, test, cells):
-        if not cells or len(self._ties) > 1 or not self.is_open(test):
-            return set()
-        left = self._left.get(test, ())
-        left = {(path, name) for path, name, value in left if _is_told(value) and _is_one(name)}
-        # Of dictionaries the entries are compared.
-        return cells.intersection(left) - self._whole
-
     def needed_by(self, item, before):
         places = {one.nodeid: (at, one) for at, one in enumerate(before)}
         waiting = [(len(before), item)]
@@ -198,12 +152,3 @@ class Meeting(Unknown):
                         found.append(test)
                         waiting.append((at, leaver))
         return found
-
-
-def _is_one(name):
-    """Whether a cell is no order of names: who adds one changes that for all."""
-    return name != "" and not name.endswith(".")
-
-
-def _is_told(value):
-    return value is not None and value != UNKNOWN
