@@ -180,10 +180,12 @@ struct Record<'t> {
     /// The cells that there are before any test.
     imported: Imported<'t>,
     made: FxHashMap<&'t str, Place>,
-    /// Entries of dictionaries: by whom each is left, in order, and with what value. A dictionary that
-    /// many tests fill is nobody's business as a whole, so who starts to change an entry must be
-    /// found out even if others did so before.
-    entries: FxHashMap<(&'t str, &'t str), Vec<(Place, &'t LeftIn)>>,
+    /// By whom each cell is left, in order, and with what value. A dictionary that many tests fill is
+    /// nobody's business as a whole, so who starts to change an entry must be found out even if
+    /// others did so before.
+    leavers: FxHashMap<(&'t str, &'t str), Vec<(Place, &'t LeftIn)>>,
+    /// The dictionaries whose entries are cells.
+    whole: FxHashSet<(&'t str, &'t str)>,
     /// Of each test that leaves something the last of those after it with no other between them.
     /// The record says of that one what nobody saw this one leave.
     told_with: BTreeMap<Place, Place>,
@@ -202,7 +204,7 @@ impl<'t> Record<'t> {
         let places: BTreeMap<&str, Place> = tests.zip(places).collect();
         let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
         let mut made_up = FxHashMap::default();
-        let mut entries: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        let mut leavers: FxHashMap<_, Vec<_>> = FxHashMap::default();
         let mut leaving = Vec::new();
         for (test, cells) in &ties.left {
             // Tests that are gone leave nothing.
@@ -210,8 +212,8 @@ impl<'t> Record<'t> {
                 continue;
             };
             leaving.push(place);
-            for cell in cells.iter().filter(|cell| is_entry(&cell.name)) {
-                let of_cell = entries.entry((&*cell.path, &*cell.name)).or_default();
+            for cell in cells {
+                let of_cell = leavers.entry((&*cell.path, &*cell.name)).or_default();
                 of_cell.push((place, cell));
             }
             // What was put back is not left.
@@ -231,9 +233,13 @@ impl<'t> Record<'t> {
             }
         }
         leaving.sort_unstable();
-        for of_cell in entries.values_mut() {
+        for of_cell in leavers.values_mut() {
             of_cell.sort_unstable_by_key(|(place, _)| *place);
         }
+        let whole = leavers
+            .keys()
+            .filter_map(|(path, name): &(&str, &str)| Some((*path, name.split_once('[')?.0)))
+            .collect();
         let mut told_with = BTreeMap::new();
         for place in leaving.into_iter().rev() {
             let last = told_with.get(&(place + 2)).copied().unwrap_or(place);
@@ -247,7 +253,8 @@ impl<'t> Record<'t> {
             made_up,
             imported,
             made: of_made,
-            entries,
+            leavers,
+            whole,
             told_with,
         }
     }
@@ -268,6 +275,7 @@ impl<'t> Record<'t> {
                 continue;
             };
             let unseen = collected.unseen.get(test);
+            let is_met = are_compared(test);
             let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
             let cells = collected.left.get(test).into_iter().flatten();
             let cells = cells.filter(|cell| {
@@ -282,7 +290,12 @@ impl<'t> Record<'t> {
                     return false;
                 }
                 if is_entry(&cell.name) {
-                    return self.is_other_entry(cell, *place, *last);
+                    return self.is_other_then(cell, *place, *last);
+                }
+                // It met something else, and so may leave what it did not leave, or does so with
+                // another value than others before it.
+                if is_met && self.is_one(cell) && self.is_other_then(cell, *place, *last) {
+                    return true;
                 }
                 let first = self.first(&key);
                 // Classes that tests make and drop go when the collector comes, be it later.
@@ -290,7 +303,7 @@ impl<'t> Record<'t> {
                 is_new(first, last) && !is_passing && !self.imported.is_as_before(cell)
             });
             let mut cells: Vec<&LeftIn> = cells.collect();
-            if are_compared(test) {
+            if is_met {
                 let others = self.left_otherwise(test, collected);
                 cells.extend(others.filter(|cell| !is_benign(cell)));
             }
@@ -345,10 +358,21 @@ impl<'t> Record<'t> {
         name.is_some() && others.any(|one| without_digits(&one.name) == name)
     }
 
-    /// Whether an entry is left with this value by tests at `place` up to `last` that do not leave
+    /// Whether a cell has a value of its own: no order of names, to which others add theirs, no
+    /// dictionary whose entries are cells, no name that tests make up.
+    fn is_one(&self, cell: &LeftIn) -> bool {
+        let is_order = cell.name.is_empty() || cell.name.ends_with('.');
+        let is_below = cell.name.ends_with(".__subclasses__");
+        let is_whole = self.whole.contains(&(&*cell.path, &*cell.name));
+        let is_made_up = without_digits(&cell.name).is_some()
+            && !self.imported.contains(&(&cell.path, &cell.name));
+        !is_order && !is_below && !is_whole && !is_made_up
+    }
+
+    /// Whether a cell is left with this value by tests at `place` up to `last` that do not leave
     /// it in the record, where it has another value at that time.
-    fn is_other_entry(&self, cell: &LeftIn, place: Place, last: Place) -> bool {
-        let known = self.entries.get(&(&*cell.path, &*cell.name));
+    fn is_other_then(&self, cell: &LeftIn, place: Place, last: Place) -> bool {
+        let known = self.leavers.get(&(&*cell.path, &*cell.name));
         let known = known.map_or(&[][..], Vec::as_slice);
         let until = known.partition_point(|(at, _)| *at <= last);
         match known[..until].last() {

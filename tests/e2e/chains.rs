@@ -392,3 +392,47 @@ def test_work(n):
         assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
     });
 }
+
+/// In the record the second test leaves nothing, as it finds the value that it sets.
+const ALIKE: &str = r#"
+-- lib.py --
+HELD = 0
+LIMIT = 0
+class Shape:
+    sides = 0
+-- test_a.py --
+def test_p():
+    assert True
+-- test_b.py --
+import lib
+def test_sets():
+    lib.LIMIT = 1
+    lib.Shape.sides = 4
+def test_again():
+    lib.LIMIT = 2 if lib.HELD else 1
+    lib.Shape.sides = 4
+def test_limit():
+    assert lib.LIMIT == 1
+def test_sides():
+    assert lib.Shape.sides == 4
+"#;
+
+#[test]
+fn who_meets_it_leaves_another_value_where_others_leave_something() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, ALIKE);
+        project.run();
+        let holds = (
+            "test_a.py",
+            "    assert True",
+            "    import lib\n    lib.HELD = 3",
+        );
+        let run = step(&mut project, &[holds]);
+        let (ran, failed) = readers(&run);
+        assert_eq!(failed, ["test_limit"].into(), "{}", run.stderr);
+        assert!(!ran.contains("test_sides"), "{}", run.stderr);
+        assert_eq!(run.code, 1);
+        let plain = project.plain();
+        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+    });
+}

@@ -194,4 +194,53 @@ proptest! {
             prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
         }
     }
+
+    /// Of who met something new each cell counts that it leaves with another value than the record
+    /// has there by then, whoever left that.
+    #[test]
+    fn what_is_left_where_others_leave_something(
+        record in prop::collection::vec(0..4u8, 1..8),
+        now in prop::collection::vec(0..4u8, 8),
+    ) {
+        // 0: nothing; 3: with no value that is known.
+        let left = |value: u8| -> Vec<LeftIn> {
+            let cell = LeftIn {
+                path: "m.py".to_owned(),
+                name: "a".to_owned(),
+                value: (value < 3).then_some(Fingerprint([value; 16])),
+                is_unknown: value == 3,
+            };
+            if value == 0 { Vec::new() } else { vec![cell] }
+        };
+        let tests: Vec<String> = (0..record.len()).map(|at| format!("t{at}")).collect();
+        let all_left = tests.iter().zip(&record).filter(|(_, value)| **value > 0);
+        let ties = Ties {
+            places: (0..record.len() as u32).collect(),
+            left: all_left.map(|(test, value)| (test.clone(), left(*value))).collect(),
+            made: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+        };
+        let mut collected = Observations {
+            order: Some(tests.clone()),
+            ..Observations::default()
+        };
+        for (test, value) in tests.iter().zip(&now) {
+            collected.left.insert(test.clone(), left(*value));
+            collected.rows.push(row(test));
+        }
+        let values = Values::default();
+        let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
+        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| true), |_| false);
+        let mut state = 0;
+        for (at, test) in tests.iter().enumerate() {
+            let (then, now) = (record[at], now[at]);
+            state = if then > 0 { then } else { state };
+            let is_same = match now {
+                0 => then == 0,
+                3 => false,
+                now => now == state,
+            };
+            prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
+        }
+    }
 }
