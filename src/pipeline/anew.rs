@@ -220,9 +220,7 @@ impl<'t> Record<'t> {
             for cell in cells.iter().filter(|cell| !imported.is_as_before(cell)) {
                 let known = of_cells.entry((&*cell.path, &*cell.name)).or_insert(place);
                 *known = place.min(*known);
-                if let Some(name) = without_digits(&cell.name)
-                    && !imported.contains(&(&cell.path, &cell.name))
-                {
+                if let Some(name) = imported.made_up(&cell.path, &cell.name) {
                     let known = made_up.entry((&*cell.path, name)).or_insert(place);
                     *known = place.min(*known);
                 }
@@ -292,8 +290,7 @@ impl<'t> Record<'t> {
                 if is_entry(&cell.name) {
                     return self.is_other_then(cell, *place, *last);
                 }
-                // It met something else, and so may leave what it did not leave, or does so with
-                // another value than others before it.
+                // Who met something else may leave another value than others before it do.
                 if is_met && self.is_one(cell) && self.is_other_then(cell, *place, *last) {
                     return true;
                 }
@@ -351,9 +348,7 @@ impl<'t> Record<'t> {
     /// Whether a test left `cell` under a name that counts or is made up, and does so `now` under
     /// another one.
     fn is_named_anew(&self, cell: &LeftIn, now: &[LeftIn]) -> bool {
-        let is_imported = self.imported.contains(&(&cell.path, &cell.name));
-        let may_be = may_be_made_up(&cell.name) && !is_imported;
-        let name = without_digits(&cell.name).filter(|_| may_be);
+        let name = self.imported.made_up(&cell.path, &cell.name);
         let mut others = now.iter().filter(|one| one.path == cell.path);
         name.is_some() && others.any(|one| without_digits(&one.name) == name)
     }
@@ -364,8 +359,7 @@ impl<'t> Record<'t> {
         let is_order = cell.name.is_empty() || cell.name.ends_with('.');
         let is_below = cell.name.ends_with(".__subclasses__");
         let is_whole = self.whole.contains(&(&*cell.path, &*cell.name));
-        let is_made_up = without_digits(&cell.name).is_some()
-            && !self.imported.contains(&(&cell.path, &cell.name));
+        let is_made_up = self.imported.made_up(&cell.path, &cell.name).is_some();
         !is_order && !is_below && !is_whole && !is_made_up
     }
 
@@ -385,13 +379,9 @@ impl<'t> Record<'t> {
     /// The place of the first test that leaves a cell.
     fn first(&self, (path, name): &(String, String)) -> Option<Place> {
         let by_name = self.cells.get(&(&**path, &**name)).copied();
-        let is_made_up = may_be_made_up(name) && !self.imported.contains(&(path, name));
-        by_name.or_else(|| match is_made_up {
-            false => None,
-            true => {
-                let key = (&**path, without_digits(name)?);
-                self.made_up.get(&key).copied()
-            }
+        by_name.or_else(|| {
+            let key = (&**path, self.imported.made_up(path, name)?);
+            self.made_up.get(&key).copied()
         })
     }
 
@@ -480,8 +470,12 @@ impl<'t> Imported<'t> {
         cell.value.is_some() && self.value(&cell.path, &cell.name) == cell.value.as_ref()
     }
 
-    fn contains(&self, (path, name): &(&str, &str)) -> bool {
-        self.0.contains_key(&(*path, Cow::Borrowed(*name)))
+    /// The name of a cell without digits, if tests may have made it up; `None` if not.
+    fn made_up(&self, path: &str, name: &str) -> Option<String> {
+        // Keys and variables of the environment are what programs want them to be.
+        let is_wanted = is_entry(name) || name.starts_with("environ[");
+        let is_known = is_wanted || self.0.contains_key(&(path, Cow::Borrowed(name)));
+        without_digits(name).filter(|_| !is_known)
     }
 }
 
@@ -489,11 +483,6 @@ impl<'t> Imported<'t> {
 fn is_entry_of(cell: &LeftIn, one: &LeftIn) -> bool {
     let rest = one.name.strip_prefix(&*cell.name);
     rest.is_some_and(|rest| rest.starts_with('['))
-}
-
-/// Keys and variables of the environment are what programs want them to be.
-fn may_be_made_up(name: &str) -> bool {
-    !is_entry(name) && !name.starts_with("environ[")
 }
 
 /// A name without its digits; of numbers that are written in hexadecimal, as the addresses of

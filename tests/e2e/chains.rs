@@ -50,8 +50,7 @@ fn a_chain_is_followed_to_its_end() {
         assert_eq!(failed, ["test_f"].into(), "{}", run.stderr);
         assert!(!ran.contains("test_other"), "{}", run.stderr);
         assert_eq!(run.code, 1);
-        let plain = project.plain();
-        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+        assert!(project.is_as_plain());
     });
 }
 
@@ -65,8 +64,7 @@ fn a_chain_ends_where_values_are_the_same() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         let (ran, _) = readers(&run);
         assert_eq!(ran, ["test_a", "test_b"].into(), "{}", run.stderr);
-        let plain = project.plain();
-        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+        assert!(project.is_as_plain());
     });
 }
 
@@ -388,8 +386,7 @@ def test_work(n):
         let edit = ("late.py", "return 1", "return 1 + 1");
         let run = step(&mut project, &[edit]);
         assert_eq!(run.outcomes["test_a.py::test_risky"], "failed");
-        let plain = project.plain();
-        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+        assert!(project.is_as_plain());
     });
 }
 
@@ -432,7 +429,6 @@ fn who_meets_it_leaves_another_value_where_others_leave_something() {
         assert_eq!(failed, ["test_limit"].into(), "{}", run.stderr);
         assert!(!ran.contains("test_sides"), "{}", run.stderr);
         assert_eq!(run.code, 1);
-        let plain = project.plain();
-        assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+        assert!(project.is_as_plain());
     });
 }

@@ -64,8 +64,7 @@ fn who_gets_one_that_is_the_same_is_left_out() {
             assert!(ran.contains(wanted), "{edit:?} {}", run.stderr);
             assert_eq!(failed.contains(wanted), fails, "{edit:?} {}", run.stderr);
             assert!(!ran.contains("test_other"), "{edit:?} {}", run.stderr);
-            let plain = project.plain();
-            assert!(plain.iter().all(|(test, end)| project.last[test] == *end));
+            assert!(project.is_as_plain());
         }
     });
 }

@@ -42,6 +42,42 @@ fn all() -> Needed<'static> {
     }
 }
 
+/// What tests leave anew of which the record has each leave a value in one cell, and which leave
+/// another one now; those that are beyond the end did not run. 0: nothing; 3: with no value that is
+/// known.
+fn leaving(name: &str, record: &[u8], now: &[u8], are_compared: bool) -> Anew {
+    let left = |value: u8| -> Vec<LeftIn> {
+        let cell = LeftIn {
+            path: "m.py".to_owned(),
+            name: name.to_owned(),
+            value: (value < 3).then_some(Fingerprint([value; 16])),
+            is_unknown: value == 3,
+        };
+        if value == 0 { Vec::new() } else { vec![cell] }
+    };
+    let tests: Vec<String> = (0..record.len()).map(|at| format!("t{at}")).collect();
+    let of_record = tests.iter().zip(record).filter(|(_, value)| **value > 0);
+    let ties = Ties {
+        places: (0..record.len() as u32).collect(),
+        left: of_record
+            .map(|(test, value)| (test.clone(), left(*value)))
+            .collect(),
+        made: BTreeMap::new(),
+        numbers: BTreeMap::new(),
+    };
+    let mut collected = Observations {
+        order: Some(tests.clone()),
+        ..Observations::default()
+    };
+    for (test, value) in tests.iter().zip(now) {
+        collected.left.insert(test.clone(), left(*value));
+        collected.rows.push(row(test));
+    }
+    let values = Values::default();
+    let record = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
+    record.anew(&collected, (|_: &_| false, |_: &_| are_compared), |_| false)
+}
+
 #[test]
 fn names_that_count_and_addresses() {
     let without = |name: &str| without_digits(name);
@@ -153,45 +189,15 @@ proptest! {
     /// An entry counts by its value: against the state that the record has at that place.
     #[test]
     fn which_entries_are_left_anew(record in prop::collection::vec(0..4u8, 1..8), now in prop::collection::vec(0..4u8, 1..8)) {
-        let name = |at: usize| format!("t{at}");
-        // 0: nothing; 3: with no value that is known.
-        let entry = |value: u8| -> Vec<LeftIn> {
-            let known = (value < 3).then_some(Fingerprint([value; 16]));
-            let cell = LeftIn {
-                path: "m.py".to_owned(),
-                name: "X['k']".to_owned(),
-                value: known,
-                is_unknown: value == 3,
-            };
-            if value == 0 { Vec::new() } else { vec![cell] }
-        };
-        let tests: Vec<String> = (0..record.len()).map(name).collect();
-        let left = tests.iter().zip(&record).filter(|(_, value)| **value > 0);
-        let ties = Ties {
-            places: (0..record.len() as u32).collect(),
-            left: left.map(|(test, value)| (test.clone(), entry(*value))).collect(),
-            made: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-        };
-        let mut collected = Observations {
-            order: Some(tests.clone()),
-            ..Observations::default()
-        };
-        for (test, value) in tests.iter().zip(&now) {
-            collected.left.insert(test.clone(), entry(*value));
-            collected.rows.push(row(test));
-        }
-        let values = Values::default();
-        let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
+        let found = leaving("X['k']", &record, &now, false);
         let mut state = 0;
-        for (at, test) in tests.iter().enumerate() {
-            if record[at] > 0 {
-                state = record[at];
+        for (at, then) in record.iter().enumerate() {
+            if *then > 0 {
+                state = *then;
             }
             let left = now.get(at).copied().unwrap_or_default();
-            let is_same = record[at] > 0 || left == 0 || left < 3 && left == state;
-            prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
+            let is_same = *then > 0 || left == 0 || left < 3 && left == state;
+            prop_assert_eq!(found.by_test.contains_key(&format!("t{at}")), !is_same, "{}", at);
         }
     }
 
@@ -199,48 +205,20 @@ proptest! {
     /// has there by then, whoever left that.
     #[test]
     fn what_is_left_where_others_leave_something(
+        name in prop::sample::select(vec!["a", "environ[A1]"]),
         record in prop::collection::vec(0..4u8, 1..8),
         now in prop::collection::vec(0..4u8, 8),
     ) {
-        // 0: nothing; 3: with no value that is known.
-        let left = |value: u8| -> Vec<LeftIn> {
-            let cell = LeftIn {
-                path: "m.py".to_owned(),
-                name: "a".to_owned(),
-                value: (value < 3).then_some(Fingerprint([value; 16])),
-                is_unknown: value == 3,
-            };
-            if value == 0 { Vec::new() } else { vec![cell] }
-        };
-        let tests: Vec<String> = (0..record.len()).map(|at| format!("t{at}")).collect();
-        let all_left = tests.iter().zip(&record).filter(|(_, value)| **value > 0);
-        let ties = Ties {
-            places: (0..record.len() as u32).collect(),
-            left: all_left.map(|(test, value)| (test.clone(), left(*value))).collect(),
-            made: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-        };
-        let mut collected = Observations {
-            order: Some(tests.clone()),
-            ..Observations::default()
-        };
-        for (test, value) in tests.iter().zip(&now) {
-            collected.left.insert(test.clone(), left(*value));
-            collected.rows.push(row(test));
-        }
-        let values = Values::default();
-        let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| true), |_| false);
+        let found = leaving(name, &record, &now, true);
         let mut state = 0;
-        for (at, test) in tests.iter().enumerate() {
-            let (then, now) = (record[at], now[at]);
-            state = if then > 0 { then } else { state };
+        for (at, (then, now)) in record.iter().zip(now).enumerate() {
+            state = if *then > 0 { *then } else { state };
             let is_same = match now {
-                0 => then == 0,
+                0 => *then == 0,
                 3 => false,
                 now => now == state,
             };
-            prop_assert_eq!(found.by_test.contains_key(test), !is_same, "{}", test);
+            prop_assert_eq!(found.by_test.contains_key(&format!("t{at}")), !is_same, "{}", at);
         }
     }
 }

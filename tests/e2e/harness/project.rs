@@ -351,6 +351,12 @@ impl Project {
         Selection::of(&json)
     }
 
+    /// Whether each test ended last as it ends in a run of everything with plain pytest.
+    pub fn is_as_plain(&self) -> bool {
+        let plain = self.plain();
+        plain.iter().all(|(test, end)| self.last[test] == *end)
+    }
+
     /// Runs everything with plain pytest, and returns the outcomes.
     pub fn plain(&self) -> Outcomes {
         let file = self.world().join("outcomes.json");
