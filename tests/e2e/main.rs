@@ -33,6 +33,7 @@ mod console;
 mod crashes;
 mod ctest;
 mod declared;
+mod deselected;
 mod earlier;
 mod generators;
 mod git_states;

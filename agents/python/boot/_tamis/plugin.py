@@ -234,8 +234,8 @@ class Session:
     def collected_all(self, order, is_whole):
         """Note the ids of all tests, and whether each that will run begins in the state of a run
         of all of them. Called before any is deselected for a selection."""
-        self.order = None if self.deselected else order
-        self.is_whole = is_whole and not self.deselected
+        self.order = order
+        self.is_whole = is_whole
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
@@ -250,7 +250,7 @@ class Session:
             if found is not None:
                 self.agent.trace.write("finds", found)
             self.agent.trace.write("items", ids, self.deselected)
-            if self.order is None and not self.deselected:
+            if self.order is None:
                 self.collected_all(ids, True)
             self.parameters.watch(session.items)
             self.agent.properties.turn_ended()
