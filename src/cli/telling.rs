@@ -195,7 +195,8 @@ pub(super) fn tell_run(
             .selection
             .excluded()
             .filter(|(test, _)| !recorded.outcomes.contains_key(*test))
-            .count() as u64,
+            .count() as u64
+            + recorded.unmet as u64,
         confirmed: recorded.confirmed.len() as u64,
         seconds: ran.seconds,
         incomplete: incomplete as u64,

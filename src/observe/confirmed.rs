@@ -125,6 +125,9 @@ impl Closing<'_> {
             });
         }
         self.observed.is_not_compared |= taking.is_not_compared;
+        let unmet = taking.unmet.iter();
+        let unmet = unmet.map(|test| format!("{prefix}{test}"));
+        self.observed.unmet.extend(unmet);
         let refuted = taking.refuted.iter();
         let refuted = refuted.map(|(test, why)| (format!("{prefix}{test}"), why.clone()));
         self.observed.refuted.extend(refuted);

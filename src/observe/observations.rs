@@ -84,6 +84,8 @@ pub struct Observations {
     pub refuted: BTreeMap<String, String>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
+    /// Tests that were to run beside others or once more, and did not: nobody meets what is left anew.
+    pub unmet: BTreeSet<String>,
 }
 
 /// What the tests of one file share.

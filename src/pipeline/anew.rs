@@ -10,18 +10,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::baselines::Baseline;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::left_alike;
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
-use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Ties, Values, What};
+use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Row, TestId, Ties, Values, What};
 use crate::observe::Observations;
 use crate::pattern::Pattern;
 use crate::runners::{Anew, Leaves};
 
 impl Anew {
     /// What the tests of a run left, but for what was looked at already. Nothing where no test
-    /// was left out that may meet it, or where no record tells what tests leave.
+    /// was left out that may meet it, or all ran after all, or where no record tells what tests leave.
     pub(super) fn of(
         project: &Project,
         recording: &Recording<'_>,
@@ -30,7 +31,11 @@ impl Anew {
         let decision = recording.decision;
         let is_part = decision.selection.excluded().next().is_some();
         let is_part = is_part || !collected.confirmed.is_empty();
-        if !is_part || recording.shard.is_some() || !project.config.driver.confirms() {
+        if !is_part
+            || collected.is_whole
+            || recording.shard.is_some()
+            || !project.config.driver.confirms()
+        {
             return Anew::default();
         }
         let benign = &project.config.benign_state.value;
@@ -61,7 +66,13 @@ impl Anew {
         };
         let are_compared = |test: &str| !collected.is_not_compared && met.contains(test);
         // A row proves nothing about what was left when it was made by others.
-        let mut anew = Anew::default();
+        let mut anew = Anew {
+            again: match decision.anew {
+                Some(_) => known.again + collected.rows.len(),
+                None => 0,
+            },
+            ..Anew::default()
+        };
         let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
         let others = decision.others.iter().enumerate();
         let others = others.filter(|(at, _)| proving.contains(at));
@@ -120,6 +131,11 @@ impl Anew {
         if self.inexact.contains_key(test) {
             return Some("it ran without tests that leave what it can read".to_owned());
         }
+        self.why_left(test)
+    }
+
+    /// The same where only what it leaves is the reason.
+    fn why_left(&self, test: &str) -> Option<String> {
         if self.by_test.is_empty() {
             // At all of it was looked.
             return None;
@@ -132,6 +148,34 @@ impl Anew {
         Some(format!(
             "it leaves {what} for other tests, which it did not before"
         ))
+    }
+
+    /// The tests whose rows, which `baseline` has, lack nothing but that somebody looks who meets what
+    /// they leave.
+    pub(crate) fn to_meet(&self, baseline: Option<&Baseline>) -> BTreeSet<String> {
+        let matrix = baseline.and_then(|one| one.matrix.whole().ok());
+        let row = |test: &str| matrix?.row(TestId::Test(test));
+        let leavers = self.by_test.keys();
+        let leavers = leavers.filter(|test| row(test).is_some_and(|row| self.lacks_only_that(row)));
+        leavers.cloned().collect()
+    }
+
+    fn lacks_only_that(&self, row: &Row) -> bool {
+        let why = row.test.test().and_then(|test| self.why_left(test));
+        row.outcome.is_good() && why.is_some() && row.incomplete == why
+    }
+
+    /// The rows of those of the tests `unmet` that leave something which nobody meets: they lack
+    /// nothing.
+    pub(super) fn unmet_rows<'m>(
+        &self,
+        matrix: &'m Matrix,
+        unmet: &BTreeSet<String>,
+    ) -> Vec<&'m Row> {
+        let rows = unmet
+            .iter()
+            .filter_map(|test| matrix.row(TestId::Test(test)));
+        rows.filter(|row| self.lacks_only_that(row)).collect()
     }
 
     /// Adds to what tests leave what these leave. With what value nobody knows: they did not

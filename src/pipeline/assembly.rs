@@ -240,14 +240,16 @@ impl<'a> Assembly<'a> {
                 .or_else(|| self.doubt_in(&row.own))
                 .or(added_doubt)
                 .or(handed_doubt)
-                .or_else(|| failed.clone())
-                .or_else(|| self.recorded.anew.why(&row.test));
+                .or_else(|| failed.clone());
+            // What it leaves may still turn out to be met by nobody: then its row is whole.
+            let is_whole = incomplete.is_none();
+            let incomplete = incomplete.or_else(|| self.recorded.anew.why(&row.test));
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }
             // What an audit adds, and what comes from other tests, no value stands for.
             let others = || added.into_iter().chain(handed);
-            let own = base.own.zip(own).filter(|_| incomplete.is_none());
+            let own = base.own.zip(own).filter(|_| is_whole);
             let groups_of_base = base.groups.clone();
             let own = own.map(|((of_base, in_base), (own, reads))| Own {
                 sets: [of_base, own].into_iter().chain(others()).collect(),
@@ -420,7 +422,9 @@ impl<'a> Assembly<'a> {
             .iter()
             .map(|row| row.test.as_str())
             .collect();
-        for (test, evidence) in decision.selection.excluded() {
+        let brought = decision.selection.brought();
+        let brought = brought.map(|(test, _, evidence)| (test, evidence));
+        for (test, evidence) in decision.selection.excluded().chain(brought) {
             let holds = late_holds(evidence, decision, self.collected);
             if ran.contains(test) || self.is_gone(test) || !holds {
                 continue;
@@ -430,6 +434,29 @@ impl<'a> Assembly<'a> {
                 && self.carry_row(matrix, row)?
             {
                 self.recorded.carried += 1;
+            }
+        }
+        self.add_unmet_rows()
+    }
+
+    /// Of tests that leave something anew which nobody meets, the rows of the run before.
+    fn add_unmet_rows(&mut self) -> Result<()> {
+        let decision = self.recording.decision;
+        let (Some(anew), Some(baseline)) = (&decision.anew, &decision.baseline) else {
+            return Ok(());
+        };
+        if self.collected.unmet.is_empty() {
+            return Ok(());
+        }
+        let matrix = baseline.matrix.whole()?;
+        for row in anew.unmet_rows(matrix, &self.collected.unmet) {
+            let test = row.test.test().unwrap_or_default();
+            if !self.builder.has_row(test) {
+                let row = Row {
+                    incomplete: None,
+                    ..row.clone()
+                };
+                self.carry_row(matrix, &row)?;
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ use bstr::BString;
 use super::compare::delta_to;
 use super::decide::Decision;
 use super::project::Project;
+use super::recording::NEEDED;
 use crate::history::View;
 use crate::matrix::{Matrix, Outcome, TestId, Unit};
 use crate::observe::Observations;
@@ -68,6 +69,10 @@ pub(super) fn audit(
         let Some(is) = outcomes.get(test).copied().filter(|_| holds(evidence)) else {
             continue;
         };
+        // It ran as it reads something else than it read.
+        if (collected.refuted.get(test)).is_some_and(|why| why != NEEDED) {
+            continue;
+        }
         audit.checked += 1;
         if is != evidence.outcome {
             audit.misses.push(Missed {

@@ -45,6 +45,7 @@ pub(crate) fn record(
     let lacks = |test: &&String| {
         !recorded.outcomes.contains_key(*test) && !recorded.confirmed.contains(*test)
     };
+    recorded.unmet = collected.unmet.len();
     recorded.unfinished = collected.kept.iter().filter(lacks).count();
     let matrix = Assembly::new(project, recording, facts, collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);

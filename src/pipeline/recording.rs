@@ -27,6 +27,8 @@ pub(crate) struct Recorded {
     pub outcomes: BTreeMap<String, Outcome>,
     /// How many tests were to run and did not.
     pub unfinished: usize,
+    /// How many were to run so that others meet what is left anew, and nobody does.
+    pub unmet: usize,
     /// Tests that were left out because the values that they read are as they were; and
     /// of those that ran for other values, which.
     pub confirmed: BTreeSet<String>,

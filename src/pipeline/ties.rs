@@ -127,7 +127,8 @@ impl<'a> Assembly<'a> {
             let those = those.filter(|(test, _)| self.builder.has_row(test));
             made.extend(those.map(|(test, one)| (test.clone(), one.clone())));
         }
-        if let Some(anew) = &self.recording.decision.anew {
+        let anew = self.recording.decision.anew.as_ref();
+        if let Some(anew) = anew.filter(|_| !collected.is_whole) {
             anew.add_to(&mut left, &mut made, |test| self.builder.has_row(test));
         }
         for cell in left.values_mut().flatten() {

@@ -51,6 +51,11 @@ pub(crate) struct Anew {
     /// Whether there were enough such runs: who meets anything counts as leaving all that it leaves
     /// in the record with another value, and who lacks anything runs after all that leave something.
     pub is_broad: bool,
+    /// Tests that run only so that others meet it: those that leave it, and those of their files,
+    /// the fixtures of which they may end. Not if nobody meets anything.
+    pub beside: BTreeSet<String>,
+    /// How many tests ran once more until now.
+    pub again: usize,
 }
 
 /// What one test leaves so.

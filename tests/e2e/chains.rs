@@ -29,7 +29,8 @@ def test_e():
     lib.E = lib.D
 def test_f():
     assert lib.E == 3
-def test_other():
+@pytest.mark.parametrize("n", range(30))
+def test_other(n):
     assert True
 "#;
 
@@ -401,7 +402,11 @@ class Shape:
 def test_p():
     assert True
 -- test_b.py --
+import pytest
 import lib
+@pytest.mark.parametrize("n", range(12))
+def test_other(n):
+    assert True
 def test_sets():
     lib.LIMIT = 1
     lib.Shape.sides = 4
@@ -430,5 +435,80 @@ fn who_meets_it_leaves_another_value_where_others_leave_something() {
         assert!(!ran.contains("test_sides"), "{}", run.stderr);
         assert_eq!(run.code, 1);
         assert!(project.is_as_plain());
+    });
+}
+
+/// How many tests ran in each of the runs of one `tamis run`.
+fn sizes(run: &Run) -> Vec<u64> {
+    let lines = run.stderr.lines();
+    let events = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let ran = events.filter(|event| event["event"] == "ran");
+    ran.filter_map(|event| event["ran"].as_u64()).collect()
+}
+
+/// What a test leaves anew is looked for among all tests. If nobody reads it, neither that test nor
+/// those beside it run once more, and later it runs for who reads it.
+#[test]
+fn where_nobody_meets_it_nobody_runs_again() {
+    const FILES: &str = r#"
+-- lib.py --
+A = 1
+def f():
+    return A
+-- test_a.py --
+import lib
+def test_leaves():
+    assert lib.f() == 1
+def test_beside():
+    assert lib.f() == 1
+-- test_b.py --
+import lib
+def test_other():
+    assert lib.A == 1
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.run();
+        let body = "    global MARK\n    MARK = A\n    return A";
+        let run = step(&mut project, &[("lib.py", "    return A", body)]);
+        assert_eq!(sizes(&run), [2, 0], "{}", run.stderr);
+        project.commit("again");
+        assert_eq!(project.run().outcomes.len(), 0);
+        let reads = ("test_b.py", "lib.A == 1", "lib.MARK == 1");
+        let run = step(&mut project, &[reads]);
+        assert_eq!(readers(&run).0, ["test_other"].into());
+        assert!(project.is_as_plain(), "{}", run.stderr);
+    });
+}
+
+/// If nearly all would run once more, all do, and that is the end.
+#[test]
+fn where_nearly_all_meet_it_all_run() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = 3
+def limit():
+    return LIMIT
+-- test_a.py --
+def test_p():
+    assert True
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.limit() == 3
+def test_other():
+    assert True
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.run();
+        let run = step(&mut project, &[LEAVES]);
+        assert_eq!(sizes(&run), [1, 10], "{}", run.stderr);
+        assert_eq!(readers(&run).1, ["test_read"].into());
+        assert!(project.is_as_plain());
+        let run = step(&mut project, &[("test_a.py", "= 4", "= 3")]);
+        assert!(project.is_as_plain(), "{}", run.stderr);
     });
 }

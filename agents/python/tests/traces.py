@@ -38,6 +38,7 @@ _OF_VALUES = (
     "inexact",
     "settled-by",
     "not-compared",
+    "unmet",
 )
 
 

@@ -1,7 +1,7 @@
 //! One suite's run: decide, launch, observe, record.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -278,6 +278,7 @@ impl Work<'_> {
         decision.selection.processes.is_one = self.runs_before > 0;
         if let Some(recorded) = self.after {
             let failed = recorded.outcomes.iter().find(|(_, end)| !end.is_good());
+            let mut beside = recorded.anew.to_meet(decision.baseline.as_ref());
             for leaver in recorded.anew.leavers() {
                 // What failed met it, and does so again.
                 if let Some((test, _)) = failed {
@@ -289,12 +290,18 @@ impl Work<'_> {
                 for ran in recorded.outcomes.keys() {
                     if file_of(ran) == file {
                         let test = leaver.to_owned();
-                        decision.selection.bring(ran, Need::LeavesTo { test });
+                        if decision.selection.bring(ran, Need::LeavesTo { test }) {
+                            beside.insert(ran.clone());
+                        }
                     }
                 }
             }
             decision.anew = Some(Anew {
                 is_broad: self.passes > COMPARED,
+                beside: match failed {
+                    Some(_) => BTreeSet::new(),
+                    None => beside,
+                },
                 ..recorded.anew.clone()
             });
         }

@@ -44,6 +44,8 @@ pub struct Taking {
     pub inexact: Vec<(String, Option<Lacked>)>,
     /// Whether tests that met what others leave anew count as leaving all with other values.
     pub is_not_compared: bool,
+    /// Tests that were to run beside others or once more, and did not: nobody meets what is left anew.
+    pub unmet: Vec<String>,
     /// By the scope of a test: the cells that changed during its turn.
     pub left: Vec<(u64, Vec<LeftCell>)>,
     /// By the scope of a test: those among them of which nobody saw whether it changed them, or
@@ -134,6 +136,7 @@ impl Taking {
             }
             "settled-by" => self.settled_by = Some(text(field(1)?)?),
             "not-compared" => self.is_not_compared = true,
+            "unmet" => self.unmet.extend(texts(field(1)?)?),
             "settled" => self.settled.extend(texts(field(1)?)?),
             "left" => {
                 let cells = list(field(2)?)?.iter().map(left_cell);

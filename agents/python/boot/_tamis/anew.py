@@ -13,6 +13,9 @@ from . import agent as agent_module
 from .confirm import NEEDED, file_of, names_of
 from .turns import hashes_of
 
+# Why all run.
+ALL = "so many tests run once more that all do"
+
 
 def met(exclusion, collected):
     """Test id -> what it meets, of the tests among the items `collected` that `exclusion` leaves
@@ -37,6 +40,23 @@ def met(exclusion, collected):
         agent.trace.write("not-compared", True)
     found.update(dict.fromkeys(needed, NEEDED))
     return found
+
+
+def unmet(exclusion, collected, met):
+    """The tests among the items `collected` that need not run after all where nobody is `met`: who
+    leaves something anew, and those beside it."""
+    if not exclusion.anew or met:
+        return frozenset()
+    found = frozenset(exclusion.anew["beside"]).intersection(item.nodeid for item in collected)
+    if found and agent_module.current is not None:
+        agent_module.current.trace.write("unmet", sorted(found))
+    return found
+
+
+def costs_more(exclusion, runs, all_tests):
+    """Whether so many run once more, here and in the runs before, that all may as well: these leave
+    what they leave in a run of all tests, and nobody has to look at it."""
+    return bool(exclusion.anew) and 3 * (exclusion.anew["again"] + runs) > 2 * all_tests
 
 
 def _sweep(exclusion, collected, meets, is_broad):

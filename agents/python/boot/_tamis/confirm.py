@@ -27,6 +27,19 @@ class Judgement:
         self.confirmed -= {test}
         self.refuted[test] = why
 
+    def waiting(self):
+        """The tests that wait for their turn."""
+        return frozenset() if self.settling is None else self.settling.waiting
+
+    def run_all(self, tests, why):
+        """Everything runs, and so these `tests` as well."""
+        self.confirmed = self.needed = frozenset()
+        self.refuted.update(dict.fromkeys(tests, why))
+        if self.settling is not None:
+            self.settling = None
+            left = agent_module.current.left
+            left.listener, left.gaps = None, set()
+
     def tell(self, tests):
         """Tell the trace what was found of these tests."""
         write = agent_module.current.trace.write

@@ -72,10 +72,11 @@ class Selection:
             return
         kept, left_out = [], []
         self.met = anew.met(self.exclusion, items)
+        unmet = anew.unmet(self.exclusion, items, self.met)
         for item in items:
             if item.nodeid in self.met:
                 kept.append(item)
-            elif self.exclusion.is_left_out(item.nodeid):
+            elif item.nodeid in unmet or self.exclusion.is_left_out(item.nodeid):
                 left_out.append(item)
             else:
                 kept.append(item)
@@ -98,11 +99,15 @@ class Selection:
             if can_pass:
                 self.at_turn = judgement
         else:
+            runs = {item.nodeid for item in kept}.difference(judgement.confirmed) | judgement.needed
+            sure = runs - judgement.waiting()
+            if anew.costs_more(self.exclusion, len(sure), len(items)):
+                runs = set(collected)
+                judgement.run_all(runs - sure, anew.ALL)
             judgement.tell(collected)
             if judgement.settling is not None:
                 self.at_turn = judgement
             confirmed = judgement.confirmed
-            runs = {item.nodeid for item in kept}.difference(confirmed) | judgement.needed
             left_out = [item for item in items if item.nodeid not in runs]
             kept = [item for item in items if item.nodeid in runs]
             self.confirmed = len(confirmed)
@@ -177,9 +182,9 @@ class Selection:
         if self.confirmed:
             text += ", %d more left out: they read the recorded values" % self.confirmed
         settling = None if self.at_turn is None else self.at_turn.settling
-        waiting = 0 if settling is None else len(settling.waiting)
-        if waiting:
-            text += ", %d of these only if what earlier tests leave is different" % waiting
+        if settling is not None and settling.waiting:
+            text += ", %d of these only if what earlier tests leave is different"
+            text %= len(settling.waiting)
         if self.met:
             text += ", %d of them as others leave something new" % len(self.met)
         if self.admitted:
