@@ -17,8 +17,8 @@ use super::own::Part;
 use super::rows::Closing;
 use super::trace::Trace;
 use super::walk::Known;
-use crate::languages::Place;
-use crate::matrix::{Fingerprint, Unit};
+use crate::languages::{Place, language_of};
+use crate::matrix::{Fingerprint, LeftIn, Unit};
 
 /// What is known of a test by the row that it was confirmed by.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,10 @@ pub(crate) trait LastRows {
 
     /// The paths of sources that it has units of.
     fn modules(&self, test: &str) -> BTreeSet<BString>;
+
+    /// Whether a test that ran proves nothing in the record `run` either, and leaves no more than it
+    /// left there: then the rows there tell who meets what it leaves.
+    fn was_doubtful(&self, run: &str, test: &str, left: &[LeftIn]) -> bool;
 }
 
 /// A run in which no test was left out.
@@ -55,6 +59,10 @@ impl LastRows for NoRows {
 
     fn modules(&self, _: &str) -> BTreeSet<BString> {
         BTreeSet::new()
+    }
+
+    fn was_doubtful(&self, _: &str, _: &str, _: &[LeftIn]) -> bool {
+        false
     }
 }
 
@@ -137,6 +145,54 @@ impl Closing<'_> {
     /// it was confirmed by.
     pub(super) fn confirmed(&mut self, last: &dyn LastRows) {
         let left_out = std::mem::take(&mut self.left_out);
+        let (settled, others): (Vec<_>, Vec<_>) =
+            left_out.into_iter().partition(|one| one.is_settled);
+        self.describe(others, None, last);
+        if settled.is_empty() {
+            return;
+        }
+        let known = self.take_known_doubts(last);
+        let ties = self.all_who_left();
+        self.describe(settled, Some(&ties), last);
+        for (node, why) in known {
+            self.run.graph.nodes[node as usize].incomplete = Some(why);
+        }
+    }
+
+    /// Takes the doubts about tests away that were doubtful in the record by which tests were settled,
+    /// too: the rows of those that met what such a test left prove nothing there, so that others did
+    /// not meet it.
+    fn take_known_doubts(&mut self, last: &dyn LastRows) -> Vec<(NodeId, String)> {
+        let mut found = Vec::new();
+        let Some(settled_by) = self.observed.settled_by.clone() else {
+            return found;
+        };
+        for (at, trace) in self.run.traces.iter().enumerate() {
+            let language = &self.languages[language_of(&trace.open.collector)];
+            let prefix = language.id_prefix(&self.run, trace);
+            for begin in &trace.begins {
+                let Some(node) = self.run.graph.node_of(at, begin.scope) else {
+                    continue;
+                };
+                let test = format!("{prefix}{}", begin.test);
+                let left = self.observed.left.get(&test).map_or(&[][..], Vec::as_slice);
+                let doubt = &mut self.run.graph.nodes[node as usize].incomplete;
+                if doubt.is_some() && last.was_doubtful(&settled_by, &test, left) {
+                    found.extend(doubt.take().map(|why| (node, why)));
+                }
+            }
+        }
+        found
+    }
+
+    /// Says of tests that were left out what they depend on; `ties`: of those that were left out at their
+    /// turn, what all that left something need, and why that may lack some.
+    fn describe(
+        &mut self,
+        left_out: Vec<LeftOut>,
+        ties: Option<&(usize, Option<String>)>,
+        last: &dyn LastRows,
+    ) {
         if left_out.is_empty() {
             return;
         }
@@ -145,8 +201,6 @@ impl Closing<'_> {
             starts: FxHashMap::default(),
             known: FxHashMap::default(),
         };
-        let ties = left_out.iter().any(|one| one.is_settled);
-        let ties = ties.then(|| self.all_who_left());
         for LeftOut {
             test,
             file,
@@ -162,7 +216,7 @@ impl Closing<'_> {
                 true => on_row(last.of(&test, true), false).base,
                 false => confirmed.base,
             };
-            if let Some((base, doubt)) = ties.as_ref().filter(|_| is_settled) {
+            if let Some((base, doubt)) = ties {
                 confirmed.ties = Some(*base);
                 confirmed.incomplete = confirmed.incomplete.or_else(|| doubt.clone());
             }

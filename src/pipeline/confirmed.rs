@@ -16,9 +16,10 @@ use rustc_hash::FxHashMap;
 
 use super::assembly::Assembly;
 use super::decide::Decision;
+use super::ties::at;
 use crate::matrix::{
-    Fingerprint, GroupRef, Inner, Matrix, Outcome, Own, Reads, Row, RowFacts, SetId, TestId, Unit,
-    What,
+    Fingerprint, GroupRef, Inner, LeftIn, Matrix, Outcome, Own, Reads, Row, RowFacts, SetId,
+    TestId, Unit, What,
 };
 use crate::observe::{Confirmed, LastRow, LastRows};
 use crate::select::{Reason, Verdict};
@@ -76,6 +77,19 @@ impl LastRows for RowsOf<'_> {
             }
         }
         all
+    }
+
+    fn was_doubtful(&self, run: &str, test: &str, left: &[LeftIn]) -> bool {
+        let known = self.decision.baseline.iter().chain(&self.decision.others);
+        let mut known = known.filter_map(|one| one.matrix.whole().ok());
+        let Some(matrix) = known.find(|matrix| matrix.header.run == *run) else {
+            return false;
+        };
+        let row = matrix.row(TestId::Test(test));
+        let was_doubtful = row.is_some_and(|row| row.incomplete.is_some());
+        let then = matrix.ties().map_or(&[][..], |ties| ties.left_by(test));
+        let is_known = |cell: &LeftIn| at(then, &cell.path, &cell.name).is_some();
+        was_doubtful && left.iter().all(is_known)
     }
 }
 

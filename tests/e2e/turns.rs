@@ -331,3 +331,87 @@ fn what_was_set_up_when_a_value_was_the_recorded_one_again_is_as_it_was() {
         assert_eq!(readers(&run), (during.clone(), during), "{}", run.stderr);
     });
 }
+
+/// Whoever asks first for the folder of temporary files, all get the same one of pytest; not one of
+/// the project.
+#[test]
+fn the_folder_for_temporary_files_may_be_made_in_another_turn() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = 0
+def make():
+    return 3
+-- test_a.py --
+import lib
+def test_first(tmp_path):
+    assert tmp_path.is_dir()
+def test_set(tmp_path):
+    lib.LIMIT = lib.make()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(12))
+def test_read(n, tmp_path):
+    assert lib.LIMIT == 3
+"#;
+    const OWN: &str = r#"
+-- conftest.py --
+import pytest
+@pytest.fixture(scope="session")
+def tmp_path_factory(tmp_path_factory):
+    return tmp_path_factory
+"#;
+    for (files, readers) in [(FILES.to_owned(), 0), (format!("{FILES}{OWN}"), 12)] {
+        on_all_interpreters(Wanted::Newest, |python| {
+            let mut project = Project::new(python, &files);
+            project.commit("one");
+            project.run();
+            let run = step(&mut project, &[("lib.py", "return 3", "return 1 + 2")]);
+            assert_eq!(run.outcomes.len(), 1 + readers, "{}", run.stderr);
+            assert!(run.outcomes.contains_key("test_a.py::test_set"));
+        });
+    }
+}
+
+/// A test that nothing proves runs each time, and so do those that read what it leaves; others that
+/// were settled after it do not.
+#[test]
+fn who_met_nothing_doubtful_is_proven_by_its_value() {
+    const FILES: &str = r#"
+-- data.txt --
+one
+-- lib.py --
+LIMIT = 0
+SIZE = 0
+def make():
+    return 3
+-- test_a.py --
+import subprocess
+import lib
+def test_sed():
+    lib.SIZE = len(subprocess.run(["sed", "-n", "1p", "data.txt"], stdout=subprocess.PIPE).stdout)
+def test_set():
+    lib.LIMIT = lib.make()
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(12))
+def test_read(n):
+    assert lib.LIMIT == 3
+def test_size():
+    assert lib.SIZE == 4
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("lib.py", "return 3", "return 1 + 2")]);
+        assert_eq!(readers(&run).0, ["test_size"].into(), "{}", run.stderr);
+        let run = step(&mut project, &[("lib.py", "return 1 + 2", "return 2 + 1")]);
+        assert_eq!(readers(&run).0, ["test_size"].into(), "{}", run.stderr);
+        let run = step(&mut project, &[("data.txt", "one", "fourteen")]);
+        let (ran, failed) = readers(&run);
+        assert_eq!(ran, ["test_size"].into(), "{}", run.stderr);
+        assert_eq!(failed, ["test_size"].into());
+    });
+}

@@ -8,6 +8,9 @@ from .agent import guard
 # Tells the scope of the end of a fixture from that of its beginning.
 TEAR_DOWN = "tear-down"
 
+# pytest has these for temporary files.
+_OF_FOLDERS = ("tmp_path_factory", "tmpdir_factory")
+
 
 def watch(agent, session):
     """Watch the fixtures of this session only."""
@@ -87,6 +90,25 @@ def fixtures_of(item):
             yield name
             for index in range(len(getattr(definition, "params", None) or ())):
                 yield "%s[%s]" % (name, index)
+
+
+def folders_of(items):
+    """The names of the scopes of pytest's own fixtures for temporary files: whoever asks first, all get
+    the same. Not where something else has that name."""
+    own, others = set(), set()
+    for item in items:
+        info = getattr(item, "_fixtureinfo", None)
+        for name in _OF_FOLDERS:
+            for definition in getattr(info, "name2fixturedefs", {}).get(name, ()):
+                (own if is_folder(definition) else others).add(_name_of(definition))
+    return own - others
+
+
+def is_folder(definition):
+    """Whether it is one of these, which nothing ends."""
+    function = getattr(definition, "func", None)
+    is_own = str(getattr(function, "__module__", "")).startswith("_pytest.")
+    return is_own and definition.argname in _OF_FOLDERS
 
 
 def _name_of(definition):

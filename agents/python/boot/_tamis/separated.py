@@ -6,7 +6,7 @@ PYTEST_DONT_REWRITE
 
 import pytest
 
-from .fixtures import outlives_a_test
+from .fixtures import is_folder, outlives_a_test
 
 
 def separators(items, runs, perhaps):
@@ -79,6 +79,8 @@ def _holders(item):
     info = getattr(item, "_fixtureinfo", None)
     for definitions in getattr(info, "name2fixturedefs", {}).values():
         for definition in filter(outlives_a_test, definitions):
+            if is_folder(definition):
+                continue
             kinds = _NODES.get(str(definition.scope), ())
             nodes = (node for node in reversed(item.listchain()[:-1]) if isinstance(node, kinds))
             yield next(nodes, item.session)

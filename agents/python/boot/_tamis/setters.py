@@ -4,7 +4,7 @@ PYTEST_DONT_REWRITE
 """
 
 from .confirm import file_of, names_of
-from .fixtures import TEAR_DOWN, fixtures_of
+from .fixtures import TEAR_DOWN, fixtures_of, folders_of
 from .met import ANYTHING, Functions, lasting, modules_of, read_of
 from .names import name_hash
 from .turns import hashes_of, hashes_told
@@ -109,9 +109,11 @@ class Names:
         self.fixtures = {name_hash("fixture %s None" % name) for name in fixtures}
         # The path and the name of caches of functions of modules and classes.
         self.caches = set()
-        # These have their content in cells, so that it does not matter who makes it: these
-        # caches. And the end of a fixture makes nothing.
+        # It does not matter who makes these: the folder for temporary files, and caches that have
+        # their content in cells. And the end of a fixture makes nothing.
         self.exempt = {name_hash("fixture %s %s" % (name, TEAR_DOWN)) for name in fixtures}
+        folders = folders_of(collected)
+        self.exempt.update(name_hash("fixture %s None" % name) for name in folders)
         modules = {scope.name: one for scope, one in agent.values.modules.items()}
         for scope in list(agent.named_scopes.values()):
             if scope.kind == "cache" and modules.get(scope.name) is not None:

@@ -3,6 +3,8 @@
 PYTEST_DONT_REWRITE
 """
 
+from .fixtures import is_folder
+
 
 def can_pass(item, nextitem):
     """Whether the turn of `item` can pass without running it. What the tests before it have set
@@ -19,7 +21,13 @@ def can_pass(item, nextitem):
 def _has_no_fixture(finalizers):
     """Whether what ends is a module or class of which nothing was set up: its own tear-down is
     always there."""
-    return len(finalizers) <= 1
+    return sum(not _ends_nothing(one) for one in finalizers) <= 1
+
+
+def _ends_nothing(finalizer):
+    """Whether it belongs to a fixture that nothing ends."""
+    definition = getattr(getattr(finalizer, "func", None), "__self__", None)
+    return hasattr(definition, "argname") and is_folder(definition)
 
 
 def tear_down(item, nextitem):
