@@ -133,6 +133,11 @@ impl MatrixBuilder {
         self.rows.contains_key(&TestId::from(test))
     }
 
+    /// The tests that have one.
+    pub fn tests(&self) -> impl Iterator<Item = &str> {
+        self.rows.keys().filter_map(|test| test.test())
+    }
+
     /// All units that were made known.
     pub fn units(&self) -> impl Iterator<Item = &Unit> {
         self.numbers.keys()

@@ -10,12 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::baselines::Baseline;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::left_alike;
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
-use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Row, TestId, Ties, Values, What};
+use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Row, Ties, Values, What};
 use crate::observe::Observations;
 use crate::pattern::Pattern;
 use crate::runners::{Anew, Leaves};
@@ -31,11 +30,9 @@ impl Anew {
         let decision = recording.decision;
         let is_part = decision.selection.excluded().next().is_some();
         let is_part = is_part || !collected.confirmed.is_empty();
-        if !is_part
-            || collected.is_whole
-            || recording.shard.is_some()
-            || !project.config.driver.confirms()
-        {
+        let is_narrow = collected.is_narrow(decision.selection.excluded().map(|(test, _)| test));
+        let are_all = collected.is_whole && !is_narrow;
+        if !is_part || are_all || recording.shard.is_some() || !project.config.driver.confirms() {
             return Anew::default();
         }
         let benign = &project.config.benign_state.value;
@@ -71,6 +68,7 @@ impl Anew {
                 Some(_) => known.again + collected.rows.len(),
                 None => 0,
             },
+            is_narrow,
             ..Anew::default()
         };
         let proving: BTreeSet<usize> = decision.proofs.values().copied().collect();
@@ -136,7 +134,7 @@ impl Anew {
 
     /// The same where only what it leaves is the reason.
     fn why_left(&self, test: &str) -> Option<String> {
-        if self.by_test.is_empty() {
+        if self.by_test.is_empty() && !self.is_narrow {
             // At all of it was looked.
             return None;
         }
@@ -150,32 +148,10 @@ impl Anew {
         ))
     }
 
-    /// The tests whose rows, which `baseline` has, lack nothing but that somebody looks who meets what
-    /// they leave.
-    pub(crate) fn to_meet(&self, baseline: Option<&Baseline>) -> BTreeSet<String> {
-        let matrix = baseline.and_then(|one| one.matrix.whole().ok());
-        let row = |test: &str| matrix?.row(TestId::Test(test));
-        let leavers = self.by_test.keys();
-        let leavers = leavers.filter(|test| row(test).is_some_and(|row| self.lacks_only_that(row)));
-        leavers.cloned().collect()
-    }
-
-    fn lacks_only_that(&self, row: &Row) -> bool {
+    /// Whether a row lacks nothing but that somebody looks who meets what the test leaves.
+    pub(super) fn lacks_only_that(&self, row: &Row) -> bool {
         let why = row.test.test().and_then(|test| self.why_left(test));
         row.outcome.is_good() && why.is_some() && row.incomplete == why
-    }
-
-    /// The rows of those of the tests `unmet` that leave something which nobody meets: they lack
-    /// nothing.
-    pub(super) fn unmet_rows<'m>(
-        &self,
-        matrix: &'m Matrix,
-        unmet: &BTreeSet<String>,
-    ) -> Vec<&'m Row> {
-        let rows = unmet
-            .iter()
-            .filter_map(|test| matrix.row(TestId::Test(test)));
-        rows.filter(|row| self.lacks_only_that(row)).collect()
     }
 
     /// Adds to what tests leave what these leave. With what value nobody knows: they did not

@@ -207,7 +207,9 @@ impl<'a> Assembly<'a> {
         let brought = brought.map(|(test, _, evidence)| (test, evidence));
         let same = &self.collected.same;
         let excluded = decision.selection.excluded();
-        let kept = brought.filter(|(test, _)| !is_met(test));
+        // Among all they are, and what a run before this one saw of them is less.
+        let is_whole = self.collected.is_whole;
+        let kept = brought.filter(|(test, _)| !is_whole && !is_met(test));
         let kept = kept.chain(excluded.filter(|(test, _)| same.contains(*test)));
         for (test, evidence) in kept {
             if well.contains(test)
@@ -424,9 +426,11 @@ impl<'a> Assembly<'a> {
             .collect();
         let brought = decision.selection.brought();
         let brought = brought.map(|(test, _, evidence)| (test, evidence));
-        for (test, evidence) in decision.selection.excluded().chain(brought) {
+        let brought = brought.filter(|(test, _)| self.collected.unmet.contains(*test));
+        let all: Vec<_> = decision.selection.excluded().chain(brought).collect();
+        for (test, evidence) in all {
             let holds = late_holds(evidence, decision, self.collected);
-            if ran.contains(test) || self.is_gone(test) || !holds {
+            if ran.contains(test) || self.collected.is_gone(test) || !holds {
                 continue;
             }
             if let Some(matrix) = decision.proof_of(test)
@@ -439,7 +443,8 @@ impl<'a> Assembly<'a> {
         self.add_unmet_rows()
     }
 
-    /// Of tests that leave something anew which nobody meets, the rows of the run before.
+    /// Of tests that did not run once more, as nobody meets anything that they leave, the rows of the
+    /// run before: whole, if only that was open.
     fn add_unmet_rows(&mut self) -> Result<()> {
         let decision = self.recording.decision;
         let (Some(anew), Some(baseline)) = (&decision.anew, &decision.baseline) else {
@@ -449,26 +454,19 @@ impl<'a> Assembly<'a> {
             return Ok(());
         }
         let matrix = baseline.matrix.whole()?;
-        for row in anew.unmet_rows(matrix, &self.collected.unmet) {
-            let test = row.test.test().unwrap_or_default();
-            if !self.builder.has_row(test) {
-                let row = Row {
-                    incomplete: None,
-                    ..row.clone()
-                };
-                self.carry_row(matrix, &row)?;
-            }
+        for test in &self.collected.unmet {
+            let row = matrix.row(TestId::Test(test));
+            let Some(row) = row.filter(|_| !self.builder.has_row(test)) else {
+                continue;
+            };
+            let is_whole = anew.lacks_only_that(row) && !self.recorded.anew.is_narrow;
+            let row = Row {
+                incomplete: row.incomplete.clone().filter(|_| !is_whole),
+                ..row.clone()
+            };
+            self.carry_row(matrix, &row)?;
         }
         Ok(())
-    }
-
-    /// Whether the runner, having collected everything, no longer has `test`.
-    fn is_gone(&self, test: &str) -> bool {
-        self.collected.items.as_ref().is_some_and(|items| {
-            items
-                .binary_search_by(|item| item.as_str().cmp(test))
-                .is_err()
-        })
     }
 
     /// Takes a row over; not if this run saw one of its units to be different.

@@ -45,7 +45,8 @@ pub(crate) fn record(
     let lacks = |test: &&String| {
         !recorded.outcomes.contains_key(*test) && !recorded.confirmed.contains(*test)
     };
-    recorded.unmet = collected.unmet.len();
+    let ran = |test: &&String| !recorded.outcomes.contains_key(*test);
+    recorded.unmet = collected.unmet.iter().filter(ran).count();
     recorded.unfinished = collected.kept.iter().filter(lacks).count();
     let matrix = Assembly::new(project, recording, facts, collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);

@@ -45,10 +45,8 @@ impl<'a> Assembly<'a> {
         let collected = self.collected;
         let rows = collected.rows.iter();
         let ran: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
-        let order: Vec<&str> = match &collected.order {
-            Some(order) => order.iter().map(String::as_str).collect(),
-            None if ran.is_empty() => in_order(&before),
-            None => return,
+        let Some(order) = self.order(&before) else {
+            return;
         };
         let lead = self.lead(&before);
         let places: BTreeMap<&str, u32> = order.into_iter().zip(0..).collect();
@@ -141,6 +139,16 @@ impl<'a> Assembly<'a> {
         let numbers = numbers.collect();
         self.builder
             .ties(|test| places.get(test).copied(), left, made, numbers);
+    }
+
+    /// All tests that have rows, in order; `None` if it is not known.
+    fn order(&self, before: &[(&'a Matrix, &Ties)]) -> Option<Vec<&'a str>> {
+        let collected = self.collected;
+        let is_narrow = collected.is_narrow(self.builder.tests());
+        match collected.order.as_ref().filter(|_| !is_narrow) {
+            Some(order) => Some(order.iter().map(String::as_str).collect()),
+            None => collected.rows.is_empty().then(|| in_order(before)),
+        }
     }
 
     /// The record by whose values tests were settled; if none were, the only one or the nearest.

@@ -51,11 +51,15 @@ pub(crate) struct Anew {
     /// Whether there were enough such runs: who meets anything counts as leaving all that it leaves
     /// in the record with another value, and who lacks anything runs after all that leave something.
     pub is_broad: bool,
-    /// Tests that run only so that others meet it: those that leave it, and those of their files,
-    /// the fixtures of which they may end. Not if nobody meets anything.
-    pub beside: BTreeSet<String>,
+    /// The tests of the run before, if all ended well and none of them lacked anything: they run once
+    /// more only so that others meet what they leave.
+    pub ran: BTreeSet<String>,
     /// How many tests ran once more until now.
     pub again: usize,
+    /// Whether tests that are known are not there, as options or names of files choose others: who
+    /// meets what is left is not known before these are.
+    #[serde(skip)]
+    pub is_narrow: bool,
 }
 
 /// What one test leaves so.

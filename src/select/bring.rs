@@ -54,19 +54,16 @@ impl fmt::Display for Need {
 }
 
 impl Selection {
-    /// Has a test that is left out run for another one. Returns whether it was left out.
-    pub(crate) fn bring(&mut self, test: &str, need: Need) -> bool {
-        let Some(verdict) = self.verdicts.get_mut(test) else {
-            return false;
-        };
-        let Verdict::Skip(evidence) = verdict else {
-            return false;
-        };
-        let known = self.durations.entry(test.to_owned());
-        known.or_insert(evidence.duration_ms);
-        let evidence = Box::new(evidence.clone());
-        *verdict = Verdict::Run(Reason::Brought { need, evidence });
-        true
+    /// Has a test that is left out run for another one.
+    pub(crate) fn bring(&mut self, test: &str, need: Need) {
+        if let Some(verdict) = self.verdicts.get_mut(test)
+            && let Verdict::Skip(evidence) = verdict
+        {
+            let known = self.durations.entry(test.to_owned());
+            known.or_insert(evidence.duration_ms);
+            let evidence = Box::new(evidence.clone());
+            *verdict = Verdict::Run(Reason::Brought { need, evidence });
+        }
     }
 
     /// Has a test that is selected run whatever values it finds: others need it.

@@ -512,3 +512,42 @@ def test_other():
         assert!(project.is_as_plain(), "{}", run.stderr);
     });
 }
+
+/// Where all run in the end, those that ran for others are known by that run: here what `test_meets`
+/// leaves, which nobody else sees.
+#[test]
+fn what_tests_leave_when_all_run_is_known_by_that_run() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = HELD = None
+-- test_a.py --
+import lib
+def test_starts():
+    pass
+def test_meets():
+    if lib.LIMIT:
+        lib.HELD = 1
+def test_read():
+    pass
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.run();
+        let text = FILES.replace("starts():\n    pass", "starts():\n    lib.LIMIT = 1");
+        let text = text.replace(
+            "read():\n    pass",
+            "read():\n    assert lib.HELD in (None, 1)",
+        );
+        let text = text
+            .rsplit("-- test_a.py --\n")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        project.write("test_a.py", &text);
+        project.commit("two");
+        assert_eq!(project.run().code, 0);
+        let run = step(&mut project, &[("test_a.py", "HELD = 1", "HELD = 2")]);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(project.is_as_plain());
+    });
+}

@@ -129,3 +129,55 @@ def test_slowly(n):
         assert!(project.is_as_plain());
     });
 }
+
+/// A run of fewer tests keeps what is known of the others, and so what one of them starts to leave is
+/// found when all run.
+#[test]
+fn what_is_left_is_looked_at_when_those_are_there_who_read_it() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = None
+OTHER = None
+-- test_a.py --
+def test_starts():
+    pass
+-- test_b.py --
+import pytest
+import lib
+def test_read():
+    assert lib.LIMIT is None
+def test_sets():
+    lib.OTHER = 1
+@pytest.mark.parametrize("n", range(4))
+def test_plain(n):
+    assert True
+"#;
+    let starts = ("test_a.py", "    pass", "    import lib\n    lib.LIMIT = 1");
+    let fewer = |of: &'static str| ["--", "python", "-m", "pytest", "-k", of];
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (before, after) in [
+            // Nothing of them runs.
+            (Some("plain or sets"), None),
+            // It runs among them.
+            (None, Some("starts or plain")),
+        ] {
+            let mut project = Project::new(python, FILES);
+            project.commit("one");
+            assert_eq!(project.run().code, 0);
+            if let Some(of) = before {
+                project.run_with(&fewer(of));
+            }
+            project.write(
+                "test_a.py",
+                &project.read("test_a.py").replace(starts.1, starts.2),
+            );
+            project.commit("two");
+            if let Some(of) = after {
+                project.run_with(&fewer(of));
+            }
+            let run = project.run();
+            assert_eq!(readers(&run).1, ["test_read"].into(), "{}", run.stderr);
+            assert!(project.is_as_plain());
+        }
+    });
+}

@@ -278,7 +278,6 @@ impl Work<'_> {
         decision.selection.processes.is_one = self.runs_before > 0;
         if let Some(recorded) = self.after {
             let failed = recorded.outcomes.iter().find(|(_, end)| !end.is_good());
-            let mut beside = recorded.anew.to_meet(decision.baseline.as_ref());
             for leaver in recorded.anew.leavers() {
                 // What failed met it, and does so again.
                 if let Some((test, _)) = failed {
@@ -290,17 +289,15 @@ impl Work<'_> {
                 for ran in recorded.outcomes.keys() {
                     if file_of(ran) == file {
                         let test = leaver.to_owned();
-                        if decision.selection.bring(ran, Need::LeavesTo { test }) {
-                            beside.insert(ran.clone());
-                        }
+                        decision.selection.bring(ran, Need::LeavesTo { test });
                     }
                 }
             }
             decision.anew = Some(Anew {
                 is_broad: self.passes > COMPARED,
-                beside: match failed {
-                    Some(_) => BTreeSet::new(),
-                    None => beside,
+                ran: match failed.is_none() && recorded.anew.inexact.is_empty() {
+                    true => recorded.outcomes.keys().cloned().collect(),
+                    false => BTreeSet::new(),
                 },
                 ..recorded.anew.clone()
             });

@@ -43,11 +43,11 @@ def met(exclusion, collected):
 
 
 def unmet(exclusion, collected, met):
-    """The tests among the items `collected` that need not run after all where nobody is `met`: who
-    leaves something anew, and those beside it."""
+    """The tests among the items `collected` that need not run once more where nobody is `met`: those of
+    the run before."""
     if not exclusion.anew or met:
         return frozenset()
-    found = frozenset(exclusion.anew["beside"]).intersection(item.nodeid for item in collected)
+    found = frozenset(exclusion.anew["ran"]).intersection(item.nodeid for item in collected)
     if found and agent_module.current is not None:
         agent_module.current.trace.write("unmet", sorted(found))
     return found

@@ -30,7 +30,6 @@ class Selection:
         self.confirmed = 0
         # What a worker of xdist leaves out at its turn: all workers must collect the same.
         self.at_turn = None
-        # Sees whether tests that are left out could have met something new.
         # The test the turn of which passes now, and how many have.
         self.passing = None
         self.passed = 0
