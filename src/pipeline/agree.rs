@@ -66,18 +66,12 @@ pub(super) fn take_back(
         .filter(|(test, other)| leaves_other(test, other))
         .map(|(test, _)| test)
         .collect();
-    // Nor have the tests of another record met what those leave that it does not prove.
-    let left_out = |test: &str| {
-        let verdict = settled.get(test).or_else(|| told.get(test));
-        matches!(
-            verdict,
-            Some(Verdict::Skip(_) | Verdict::Run(Reason::Unconfirmed { .. }))
-        )
-    };
+    // Nor have the tests of another record met what those leave that it does not prove: not even of
+    // those that run, as what these leave is known only if they lack nothing.
     for record in &records {
         let leavers = { [of_nearest, record.ties].into_iter().flatten() }
             .flat_map(|ties| ties.left.keys().chain(ties.made.keys()));
-        let mut leavers = leavers.filter(|test| !record.proves(test) && left_out(test));
+        let mut leavers = leavers.filter(|test| !record.proves(test));
         if leavers.any(|test| !Ties::tell_alike(of_nearest, record.ties, test)) {
             let of_record = by_other.iter().filter(|(_, other)| **other == record.name);
             back.extend(of_record.map(|(test, _)| test));

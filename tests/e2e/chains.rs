@@ -513,6 +513,38 @@ def test_other():
     });
 }
 
+/// The record of a pass before the last one proves nothing about those who met what another test
+/// newly leaves, though that one runs now, and leaves nothing where it lacks something.
+#[test]
+fn an_earlier_pass_is_no_proof_beside_the_last_one() {
+    const HEAD: &str = r#"
+-- lib.py --
+LIMIT = HELD = None
+def f():
+    return 1
+-- test_a.py --
+import lib
+def test_starts():
+    lib.f()
+def test_meets():
+    if lib.LIMIT:
+        lib.HELD = 1
+"#;
+    let reads = (0..9).map(|at| {
+        format!("def test_read_{at}():\n    lib.f()\n    assert lib.HELD in (None, 1)\n")
+    });
+    let files = format!("{HEAD}{}", reads.collect::<String>());
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, &files);
+        project.run();
+        let starts = ("lib.py", "    return 1", "    global LIMIT\n    LIMIT = 1");
+        assert_eq!(step(&mut project, &[starts]).code, 0);
+        let run = step(&mut project, &[("test_a.py", "HELD = 1", "HELD = 2")]);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(project.is_as_plain());
+    });
+}
+
 /// Where all run in the end, those that ran for others are known by that run: here what `test_meets`
 /// leaves, which nobody else sees.
 #[test]

@@ -24,6 +24,9 @@ def test_begun():
     assert list(lib.BEGUN) == [2]
 def test_other():
     assert lib.other() == 1
+@pytest.mark.parametrize("n", range(20))
+def test_plain(n):
+    assert True
 @pytest.mark.parametrize("numbers", [(number for number in [1])])
 def test_parameter(numbers):
     assert sum(numbers) == 1
