@@ -234,7 +234,11 @@ def test_is_round():
 def test_is_other():
     assert not isinstance(Square(), Other)
 -- test_apart.py --
-def test_apart():
+import pytest
+
+
+@pytest.mark.parametrize("n", range(20))
+def test_apart(n):
     pass
 "#;
 

@@ -369,6 +369,13 @@ def test_put():
 
 def test_take():
     assert not kernels.REGISTRY or eval("read(put)", dict(kernels.REGISTRY, read=read)) == 1
+-- test_plain.py --
+import pytest
+
+
+@pytest.mark.parametrize("n", range(20))
+def test_plain(n):
+    assert True
 "#;
     Case::new(format!("{PACKAGE}{text}")).by_value().edit(
         "a value that is looked up",
