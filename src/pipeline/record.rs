@@ -45,8 +45,11 @@ pub(crate) fn record(
     let lacks = |test: &&String| {
         !recorded.outcomes.contains_key(*test) && !recorded.confirmed.contains(*test)
     };
-    let ran = |test: &&String| !recorded.outcomes.contains_key(*test);
-    recorded.unmet = collected.unmet.iter().filter(ran).count();
+    let selection = &recording.decision.selection;
+    let was_to_run = |test: &&String| selection.selected().any(|(one, _)| one == test.as_str());
+    let did_not = |test: &&String| !recorded.outcomes.contains_key(*test);
+    let unmet = collected.unmet.iter().filter(did_not).filter(was_to_run);
+    recorded.unmet = unmet.count();
     recorded.unfinished = collected.kept.iter().filter(lacks).count();
     let matrix = Assembly::new(project, recording, facts, collected, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);
