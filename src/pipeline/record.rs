@@ -11,7 +11,7 @@ use crate::languages::Facts;
 use crate::matrix::{Header, Key, Run};
 use crate::observe::Observations;
 use crate::runners::Anew;
-use crate::select::Evidence;
+use crate::select::{Evidence, Verdict};
 use crate::store::FsStore;
 
 /// Builds the matrix of the tested state and stores it: the rows of the tests
@@ -45,8 +45,8 @@ pub(crate) fn record(
     let lacks = |test: &&String| {
         !recorded.outcomes.contains_key(*test) && !recorded.confirmed.contains(*test)
     };
-    let selection = &recording.decision.selection;
-    let was_to_run = |test: &&String| selection.selected().any(|(one, _)| one == test.as_str());
+    let verdicts = &recording.decision.selection.verdicts;
+    let was_to_run = |test: &&String| matches!(verdicts.get(*test), Some(Verdict::Run(_)));
     let did_not = |test: &&String| !recorded.outcomes.contains_key(*test);
     let unmet = collected.unmet.iter().filter(did_not).filter(was_to_run);
     recorded.unmet = unmet.count();

@@ -565,19 +565,19 @@ def test_read():
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = Project::new(python, FILES);
         project.run();
-        let text = FILES.replace("starts():\n    pass", "starts():\n    lib.LIMIT = 1");
-        let text = text.replace(
-            "read():\n    pass",
-            "read():\n    assert lib.HELD in (None, 1)",
-        );
-        let text = text
-            .rsplit("-- test_a.py --\n")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        project.write("test_a.py", &text);
-        project.commit("two");
-        assert_eq!(project.run().code, 0);
+        let edits = [
+            (
+                "test_a.py",
+                "starts():\n    pass",
+                "starts():\n    lib.LIMIT = 1",
+            ),
+            (
+                "test_a.py",
+                "read():\n    pass",
+                "read():\n    assert lib.HELD in (None, 1)",
+            ),
+        ];
+        assert_eq!(step(&mut project, &edits).code, 0);
         let run = step(&mut project, &[("test_a.py", "HELD = 1", "HELD = 2")]);
         assert_eq!(run.code, 1, "{}", run.stderr);
         assert!(project.is_as_plain());

@@ -232,8 +232,9 @@ class Session:
 
     @guard
     def collected_all(self, order, is_whole):
-        """Note the ids of all tests that options and hooks have left, and whether each that will run begins in the state of a run
-        of all of them. Called before any is deselected for a selection."""
+        """Note the ids of all tests that options and hooks have left, and whether each that will run
+        begins in the state of a run of all of them. Called before any is deselected for a
+        selection."""
         self.order = order
         self.is_whole = is_whole
 

@@ -180,10 +180,9 @@ class Selection:
         text = "tamis: %d of %d tests selected" % (selected, self.available)
         if self.confirmed:
             text += ", %d more left out: they read the recorded values" % self.confirmed
-        settling = None if self.at_turn is None else self.at_turn.settling
-        if settling is not None and settling.waiting:
-            text += ", %d of these only if what earlier tests leave is different"
-            text %= len(settling.waiting)
+        waiting = 0 if self.at_turn is None else len(self.at_turn.waiting())
+        if waiting:
+            text += ", %d of these only if what earlier tests leave is different" % waiting
         if self.met:
             text += ", %d of them as others leave something new" % len(self.met)
         if self.admitted:
