@@ -498,6 +498,7 @@ fn header(tests: u32) -> Header {
         commit: "1".repeat(40),
         tree: "2".repeat(40),
         dirty: false,
+        chose: false,
     };
     Header {
         key: Key {

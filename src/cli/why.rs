@@ -302,6 +302,7 @@ fn explain(test: &str, verdict: &Verdict, causes: &Causes, decision: &Decision) 
             lines.extend(cause_lines(causes).iter().map(|line| format!("  {line}")));
             if let Reason::Changed { unit, from, to, .. }
             | Reason::Unconfirmed { unit, from, to, .. } = reason
+                && from != to
             {
                 lines.push(format!("  {unit}: {from} then, {to} now"));
             }

@@ -7,8 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Fingerprint, Header, LeftIn, Matrix, Outcome, Own, Row, SetId, TestId, Ties, Unit, UnitId,
-    Values,
+    Fingerprint, Header, Matrix, Outcome, Own, Row, SetId, TestId, Ties, Unit, UnitId, Values,
 };
 
 /// A unit that a [`MatrixBuilder`] knows.
@@ -173,23 +172,12 @@ impl MatrixBuilder {
 
     /// Gives the matrix what its tests leave behind, if it has values of cells and knows the
     /// place of each test.
-    pub fn ties(
-        &mut self,
-        place: impl Fn(&str) -> Option<u32>,
-        left: BTreeMap<String, Vec<LeftIn>>,
-        made: BTreeMap<String, String>,
-        numbers: BTreeMap<Fingerprint, String>,
-    ) {
+    pub fn ties(&mut self, place: impl Fn(&str) -> Option<u32>, ties: Ties) {
         let tests = self.rows.keys().filter_map(|test| test.test());
         let places: Option<Vec<u32>> = tests.map(place).collect();
-        let has_rows = left.keys().all(|test| self.has_row(test));
+        let has_rows = ties.left.keys().all(|test| self.has_row(test));
         if let (Some(places), Some(values), true) = (places, &mut self.values, has_rows) {
-            values.ties = Some(Ties {
-                places,
-                left,
-                made,
-                numbers,
-            });
+            values.ties = Some(Ties { places, ..ties });
         }
     }
 

@@ -136,6 +136,10 @@ pub struct Run {
     pub tree: String,
     /// Whether uncommitted changes were present.
     pub dirty: bool,
+    /// Whether tests that were known then were not there, as options or names of files chose
+    /// others: [`Ties::absent`] has those that leave something.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chose: bool,
 }
 
 /// What a test, or the collection of tests, depends on, and what became of it.

@@ -23,6 +23,7 @@ pub(crate) fn header() -> Header {
         commit: "1".repeat(40),
         tree: "2".repeat(40),
         dirty: true,
+        chose: false,
     };
     Header {
         key: key(),

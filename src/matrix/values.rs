@@ -22,7 +22,8 @@ pub struct Values {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ties {
-    /// Their order: for each, in the order of their ids, how many run before it.
+    /// Their order: for each, in the order of their ids, how many run before it, or
+    /// [`Ties::UNPLACED`].
     pub places: Vec<u32>,
     /// By test: the cells that changed during its turn, with the values that it left.
     pub left: BTreeMap<String, Vec<LeftIn>>,
@@ -35,9 +36,25 @@ pub struct Ties {
     /// them: a test process can put these into their cells.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<Fingerprint, String>,
+    /// By the id of a run for which options or names of files chose tests: those that leave or make
+    /// something and were not there. Nobody looked what its rows would meet of that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub absent: BTreeMap<String, Vec<String>>,
 }
 
 impl Ties {
+    /// Of a test that only runs know for which options chose tests.
+    pub(crate) const UNPLACED: u32 = u32::MAX;
+
+    /// Each of the `tests` that a matrix has, in the order of their ids, with its place.
+    pub(crate) fn placed<'t>(
+        &self,
+        tests: impl Iterator<Item = &'t str>,
+    ) -> impl Iterator<Item = (&'t str, u32)> {
+        let all = tests.zip(self.places.iter().copied());
+        all.filter(|(_, place)| *place != Ties::UNPLACED)
+    }
+
     /// Whether a test leaves the same by the ties of two matrices, as far as that is known.
     pub(crate) fn tell_alike(one: Option<&Ties>, other: Option<&Ties>, test: &str) -> bool {
         let (Some(one), Some(other)) = (one, other) else {

@@ -143,24 +143,14 @@ pub struct Inner {
 }
 
 impl Observations {
-    /// Whether the runner, having collected everything, no longer has `test`.
-    pub fn is_gone(&self, test: &str) -> bool {
+    /// Whether the runner, having collected what it was given, does not have `test`.
+    pub fn lacks(&self, test: &str) -> bool {
         let items = self.items.as_ref();
         items.is_some_and(|items| {
             items
                 .binary_search_by(|item| item.as_str().cmp(test))
                 .is_err()
         })
-    }
-
-    /// Whether some of these `tests` are neither gone nor among those in order, as options or names of
-    /// files choose others.
-    pub fn is_narrow<'t>(&self, mut tests: impl Iterator<Item = &'t str>) -> bool {
-        let Some(order) = &self.order else {
-            return false;
-        };
-        let order: BTreeSet<&str> = order.iter().map(String::as_str).collect();
-        tests.any(|test| !order.contains(test) && !self.is_gone(test))
     }
 
     /// Adds something that finding the tests depended on.

@@ -7,9 +7,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::Result;
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::chosen::Chosen;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::left_alike;
@@ -26,14 +28,14 @@ impl Anew {
         project: &Project,
         recording: &Recording<'_>,
         collected: &Observations,
-    ) -> Anew {
+    ) -> Result<Anew> {
         let decision = recording.decision;
         let is_part = decision.selection.excluded().next().is_some();
         let is_part = is_part || !collected.confirmed.is_empty();
-        let is_narrow = collected.is_narrow(decision.selection.excluded().map(|(test, _)| test));
+        let is_narrow = Chosen::of(project, recording, collected)?.is_narrow;
         let are_all = collected.is_whole && !is_narrow;
         if !is_part || are_all || recording.shard.is_some() || !project.config.driver.confirms() {
-            return Anew::default();
+            return Ok(Anew::default());
         }
         let benign = &project.config.benign_state.value;
         let is_benign = |cell: &LeftIn| {
@@ -83,7 +85,7 @@ impl Anew {
             {
                 let tests = matrix.tests().map(|(test, _)| test);
                 let record = Record::new(tests, ties, values, Needed::of(matrix, values));
-                anew.add(record.anew(collected, (is_known, are_compared), is_benign));
+                anew.add(record.anew(collected, (is_known, are_compared), is_benign, is_narrow));
             }
         }
         // At this was looked.
@@ -100,7 +102,7 @@ impl Anew {
             .retain(|_, leaves| *leaves != Leaves::default());
         anew.met = met;
         anew.inexact = inexact;
-        anew
+        Ok(anew)
     }
 
     /// Whether there is nothing to look at, nor was in a run before.
@@ -110,6 +112,15 @@ impl Anew {
 
     fn leaves(&self, test: &str) -> Option<&Leaves> {
         self.by_test.get(test).or_else(|| self.known.get(test))
+    }
+
+    /// Whether nobody left a cell before the test did, now or in a run before.
+    pub(super) fn is_open(&self, test: &str, cell: &LeftIn) -> bool {
+        let all = [self.by_test.get(test), self.known.get(test)];
+        let key = (cell.path.clone(), cell.name.clone());
+        all.into_iter()
+            .flatten()
+            .any(|leaves| leaves.cells.contains(&key))
     }
 
     /// Tests that leave something anew, now or in a run before.
@@ -220,8 +231,10 @@ impl<'t> Record<'t> {
         needed: Needed<'t>,
     ) -> Record<'t> {
         let imported = Imported::of(values);
-        let places = ties.places.iter().map(|place| 2 * Place::from(*place) + 1);
-        let places: BTreeMap<&str, Place> = tests.zip(places).collect();
+        let placed = ties.placed(tests);
+        let places: BTreeMap<&str, Place> = placed
+            .map(|(test, place)| (test, 2 * Place::from(place) + 1))
+            .collect();
         let (mut of_cells, mut of_made) = (FxHashMap::default(), FxHashMap::default());
         let mut made_up = FxHashMap::default();
         let mut leavers: FxHashMap<_, Vec<_>> = FxHashMap::default();
@@ -278,18 +291,24 @@ impl<'t> Record<'t> {
     }
 
     /// What the tests that ran leave that no test of the record leaves by then; of those that
-    /// are compared, too, what they leave with another value than in the record.
+    /// are compared, too, what they leave with another value than in the record. `is_narrow`: options
+    /// or names of files chose them.
     fn anew(
         &self,
         collected: &Observations,
         (is_known, are_compared): (impl Fn(&str) -> bool, impl Fn(&str) -> bool),
         is_benign: impl Fn(&LeftIn) -> bool,
+        is_narrow: bool,
     ) -> Anew {
         let places = self.with_new(collected.order.as_deref().unwrap_or_default());
         let mut anew = Anew::default();
         for row in &collected.rows {
             let test = row.test.as_str();
-            let Some(place) = places.get(test).filter(|_| !is_known(test)) else {
+            // Of a new one among chosen tests nobody knows where it comes: all that it leaves is new.
+            let is_placed = !is_narrow || self.places.contains_key(test);
+            let place = places.get(test).filter(|_| is_placed);
+            let place = place.or((!is_placed).then_some(&0));
+            let Some(place) = place.filter(|_| !is_known(test)) else {
                 continue;
             };
             let unseen = collected.unseen.get(test);
@@ -328,7 +347,8 @@ impl<'t> Record<'t> {
                 .into_iter()
                 .map(|cell| (cell.path.clone(), cell.name.clone()));
             let made = collected.made.get(test).map(String::as_str);
-            let made = names(made.unwrap_or_default());
+            // What it makes and needs tests make that are not there: it is looked at when they are.
+            let made = names(made.filter(|_| is_placed).unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
             let made = made.filter(|one| self.needed.may_be_made(one));
             let leaves = Leaves {

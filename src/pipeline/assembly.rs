@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::audit::added_before;
 use super::carried::Carried;
+use super::chosen::{Chosen, forget_absent};
 use super::handed_on::HandedOn;
 use super::merge;
 use super::own::{Imported, ValuesOf};
@@ -58,6 +59,7 @@ pub(super) struct Assembly<'a> {
     refs: Vec<Option<UnitRef>>,
     pub(super) carried: Carried,
     pub(super) renewals: Renewals,
+    pub(super) chosen: Chosen,
 }
 
 /// What the rows of tests share.
@@ -92,7 +94,8 @@ impl<'a> Assembly<'a> {
                 .or_default()
                 .extend(units);
         }
-        let runs = runs_of(recording)?;
+        let chosen = Chosen::of(project, recording, collected)?;
+        let runs = runs_of(recording, chosen.counts)?;
         let header = header(project, recording, collected, runs.clone())?;
         Ok(Assembly {
             project,
@@ -114,6 +117,7 @@ impl<'a> Assembly<'a> {
             refs: Vec::new(),
             carried: Carried::default(),
             renewals: Renewals::default(),
+            chosen,
         })
     }
 
@@ -132,6 +136,7 @@ impl<'a> Assembly<'a> {
         self.add_own_rows()?;
         self.add_carried_rows()?;
         self.add_confirmed_rows()?;
+        self.add_unchosen_rows()?;
         self.examine_build()?;
         self.add_collection_row()?;
         self.builder.values(self.values.values());
@@ -139,6 +144,7 @@ impl<'a> Assembly<'a> {
         let mut matrix = self.builder.finish();
         matrix.header.tests = matrix.tests().count() as u32;
         forget_unused_runs(&mut matrix);
+        forget_absent(&mut matrix);
         Ok(matrix)
     }
 
@@ -430,7 +436,7 @@ impl<'a> Assembly<'a> {
         let all: Vec<_> = decision.selection.excluded().chain(brought).collect();
         for (test, evidence) in all {
             let holds = late_holds(evidence, decision, self.collected);
-            if ran.contains(test) || self.collected.is_gone(test) || !holds {
+            if ran.contains(test) || self.chosen.gone.contains(test) || !holds {
                 continue;
             }
             if let Some(matrix) = decision.proof_of(test)
@@ -500,7 +506,11 @@ impl<'a> Assembly<'a> {
     }
 
     pub(super) fn run(&self, run: &Run) -> u32 {
-        let at = self.runs.iter().position(|known| known == run);
+        let run = Run {
+            chose: run.chose && !self.among_all(),
+            ..run.clone()
+        };
+        let at = self.runs.iter().position(|known| *known == run);
         at.unwrap_or_default() as u32
     }
 }

@@ -83,6 +83,7 @@ impl<'a> Comparison<'a> {
         if project.environment_is_declared(view, delta) {
             note_declared(matrix, &probe, &mut found);
         }
+        found.are_same_tests = request.after == Some(*name);
         let found = Rc::new(found);
         if let Some(known) = request.known {
             known.borrow_mut().insert(*name, found.clone());

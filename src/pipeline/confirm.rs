@@ -115,6 +115,10 @@ struct Open<'d> {
     /// Whether what was imported is proven to be the same.
     is_import_same: bool,
     runs: bool,
+    /// Whether nothing that its row names is different.
+    is_same: bool,
+    /// The run of its row, if tests were not there in that.
+    absent: Option<&'d str>,
 }
 
 /// What counts of it.
@@ -259,19 +263,23 @@ impl<'d> Planning<'d> {
         let (whole, tied) = match by {
             Some(By::Tests | By::Both) => (None, tied),
             Some(By::Imports) => (whole(), tied),
-            // Its row meets what is left anew, or the part of it that earlier tests are none of.
-            None => (None, tied.or_else(whole)),
+            // Its row meets what is left anew, or what others leave, or the part of it that earlier
+            // tests are none of.
+            Some(By::Others) | None => (None, tied.or_else(whole)),
         };
         if whole.is_none() && tied.is_none() {
             return None;
         }
+        let run = &source.matrix.header.runs[row.run as usize];
         Some(Open {
             test: row.test.test()?,
             matrix,
             own: whole,
             tied,
-            is_import_same: matches!(by, Some(By::Tests) | None),
+            is_import_same: matches!(by, Some(By::Tests | By::Others) | None),
             runs: candidate.runs,
+            is_same: by == Some(By::Others),
+            absent: run.chose.then_some(&*run.id),
         })
     }
 
@@ -451,6 +459,8 @@ impl<'d> Planning<'d> {
                         tied: open.tied.map(|part| part.of),
                         is_import_same: open.is_import_same,
                         runs: open.runs,
+                        is_same: open.is_same,
+                        absent: open.absent,
                     };
                     (open.test, of)
                 })

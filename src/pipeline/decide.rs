@@ -52,6 +52,8 @@ pub struct Request<'a> {
     pub unbuilt: Option<&'a Sources>,
     /// Ask nobody: an earlier job selected, and handed on what it got.
     pub local_only: bool,
+    /// What the run before this one stored, of the same command: tests run once more.
+    pub after: Option<Name>,
 }
 
 /// Differences between matrices and one view, kept from question to question.

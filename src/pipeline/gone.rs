@@ -25,7 +25,10 @@ impl Gone<'_> {
     pub(super) fn drop_from(&self, selection: &mut Selection) -> Result<()> {
         let mut gone = Vec::new();
         for (test, reason) in selection.selected() {
-            let may_be_gone = matches!(reason, Reason::Changed { .. } | Reason::Unconfirmed { .. });
+            let may_be_gone = matches!(
+                reason,
+                Reason::Changed { .. } | Reason::Unconfirmed { .. } | Reason::Incomplete { .. }
+            );
             if may_be_gone && self.is_gone(test)? {
                 gone.push(test.to_owned());
             }

@@ -233,6 +233,7 @@ fn all_runs(parts: &[Matrix], newest: &Header) -> Vec<Run> {
         commit: newest.commit.clone(),
         tree: newest.tree.clone(),
         dirty: !newest.dirty.is_empty(),
+        chose: false,
     }];
     for run in parts.iter().flat_map(|matrix| &matrix.header.runs) {
         if !runs.contains(run) {
@@ -282,6 +283,7 @@ mod tests {
             commit: "c".repeat(40),
             tree: "d".repeat(40),
             dirty: false,
+            chose: false,
         };
         let mut builder = MatrixBuilder::new(Header {
             key: Key {

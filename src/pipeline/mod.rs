@@ -12,6 +12,7 @@ mod baselines;
 mod brittle;
 mod carried;
 mod causes;
+mod chosen;
 mod close;
 mod compare;
 mod confirm;

@@ -36,7 +36,7 @@ pub(crate) fn record(
         confirmed: collected.confirmed.keys().cloned().collect(),
         refuted: collected.refuted.clone(),
         without_values: collected.without_values.clone(),
-        anew: Anew::of(project, recording, collected),
+        anew: Anew::of(project, recording, collected)?,
         outcomes: outcomes
             .map(|row| (row.test.clone(), row.outcome))
             .collect(),
@@ -70,7 +70,7 @@ pub(super) fn late_holds(
 }
 
 /// This run, and all whose rows may be carried.
-pub(super) fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
+pub(super) fn runs_of(recording: &Recording<'_>, chose: bool) -> Result<Vec<Run>> {
     let revision = recording.before.revision();
     let decision = recording.decision;
     let mut runs = vec![Run {
@@ -78,6 +78,7 @@ pub(super) fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
         commit: revision.commit.to_string(),
         tree: revision.tree.to_string(),
         dirty: !recording.before.dirty()?.is_empty(),
+        chose,
     }];
     let carried = decision
         .baseline
@@ -85,8 +86,15 @@ pub(super) fn runs_of(recording: &Recording<'_>) -> Result<Vec<Run>> {
         .chain(&decision.others)
         .flat_map(|baseline| &baseline.matrix.header().runs);
     for run in carried {
-        if !runs.contains(run) {
-            runs.push(run.clone());
+        // Of its rows it may be found out now that they hold among all tests.
+        let among_all = Run {
+            chose: false,
+            ..run.clone()
+        };
+        for run in [run.clone(), among_all] {
+            if !runs.contains(&run) {
+                runs.push(run);
+            }
         }
     }
     Ok(runs)

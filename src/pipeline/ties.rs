@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assembly::Assembly;
+use super::chosen::is_sorted;
 use super::confirmed::row_of;
 use super::recording::NEEDED;
 use crate::languages::keyed_in;
@@ -44,13 +45,17 @@ impl<'a> Assembly<'a> {
         };
         let collected = self.collected;
         let rows = collected.rows.iter();
-        let ran: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
+        let mut ran: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
+        // These will do so, and nobody knows what they leave then.
+        ran.extend(self.chosen.not.iter().map(String::as_str));
+        let is_whole = collected.is_whole && !self.chosen.is_narrow;
         let Some(order) = self.order(&before) else {
             return;
         };
         let lead = self.lead(&before);
+        self.chosen.is_sorted = is_sorted(&order, collected.order.as_deref());
         let places: BTreeMap<&str, u32> = order.into_iter().zip(0..).collect();
-        let now = collected.is_whole.then_some(&collected.left);
+        let now = is_whole.then_some(&collected.left);
         let mut unsure: BTreeSet<Cell> = { before.iter() }
             .flat_map(|(_, ties)| unsure(ties, now))
             .collect();
@@ -59,7 +64,7 @@ impl<'a> Assembly<'a> {
         for (source, ties) in &before {
             for (test, cells) in &ties.left {
                 let has_ended = ran.contains(test.as_str());
-                if !self.builder.has_row(test) || has_ended && collected.is_whole {
+                if !self.builder.has_row(test) || has_ended && is_whole {
                     continue;
                 }
                 let is_of_lead = lead.is_some_and(|lead| {
@@ -92,32 +97,12 @@ impl<'a> Assembly<'a> {
                 }
             }
         }
-        if let Some(lead) = lead.filter(|_| !collected.is_whole) {
-            // A test that met what others leave anew may have left something else for that, or
-            // nothing. Who was left out has not met it, so the run that follows must still find it out.
-            let is_anew = !self.recorded.anew.by_test.is_empty();
-            for (test, cells) in &collected.exact {
-                if self.builder.has_row(test) {
-                    let then = lead.ties().map_or(&[][..], |ties| ties.left_by(test));
-                    let is_other =
-                        |cell: &LeftIn| left_alike(cell, cells, then).is_some_and(|is| !is);
-                    let is_gone = |cell: &&LeftIn| at(cells, &cell.path, &cell.name).is_none();
-                    let gone = then.iter().filter(|cell| is_anew && is_gone(cell));
-                    let gone = gone.map(|cell| (cell, true));
-                    let cells = cells.iter().map(|cell| (cell, is_anew && is_other(cell)));
-                    let cells = cells.chain(gone).map(|(cell, is_unknown)| LeftIn {
-                        is_unknown: cell.is_unknown || is_unknown,
-                        ..cell.clone()
-                    });
-                    let mut cells: Vec<LeftIn> = cells.collect();
-                    cells.sort();
-                    left.insert(test.clone(), cells);
-                    let of_test = collected.made.get(test).cloned().unwrap_or_default();
-                    made.insert(test.clone(), of_test);
-                }
-            }
+        if self.chosen.is_narrow {
+            self.add_left_by_chosen(&mut left, |test| places.contains_key(test));
+        } else if let Some(lead) = lead.filter(|_| !is_whole) {
+            self.add_exact(lead, &mut left, &mut made);
         }
-        if collected.is_whole {
+        if is_whole {
             let those = collected.left.iter();
             let those = those.filter(|(test, _)| self.builder.has_row(test));
             left.extend(those.map(|(test, cells)| (test.clone(), cells.clone())));
@@ -126,7 +111,7 @@ impl<'a> Assembly<'a> {
             made.extend(those.map(|(test, one)| (test.clone(), one.clone())));
         }
         let anew = self.recording.decision.anew.as_ref();
-        if let Some(anew) = anew.filter(|_| !collected.is_whole) {
+        if let Some(anew) = anew.filter(|_| !is_whole && !self.chosen.is_narrow) {
             anew.add_to(&mut left, &mut made, |test| self.builder.has_row(test));
         }
         for cell in left.values_mut().flatten() {
@@ -137,15 +122,56 @@ impl<'a> Assembly<'a> {
         let values = left.values().flatten().filter_map(|cell| cell.value);
         let numbers = values.filter_map(|value| Some((value, (*numbers.get(&value)?).clone())));
         let numbers = numbers.collect();
+        let ties = Ties {
+            left,
+            made,
+            numbers,
+            absent: self.absent(before.iter().map(|(_, ties)| *ties)),
+            ..Ties::default()
+        };
+        // Only a run of all tests tells of each.
+        let is_told = collected.order.is_some() && !self.chosen.is_narrow;
+        let unplaced = (!is_told).then_some(Ties::UNPLACED);
         self.builder
-            .ties(|test| places.get(test).copied(), left, made, numbers);
+            .ties(|test| places.get(test).copied().or(unplaced), ties);
+    }
+
+    /// Adds what tests left of which it is known what they leave in a run of all tests.
+    fn add_exact(
+        &self,
+        lead: &Matrix,
+        left: &mut BTreeMap<String, Vec<LeftIn>>,
+        made: &mut BTreeMap<String, String>,
+    ) {
+        // A test that met what others leave anew may have left something else for that, or
+        // nothing. Who was left out has not met it, so the run that follows must still find it out.
+        let is_anew = !self.recorded.anew.by_test.is_empty();
+        for (test, cells) in &self.collected.exact {
+            if self.builder.has_row(test) {
+                let then = lead.ties().map_or(&[][..], |ties| ties.left_by(test));
+                let is_other = |cell: &LeftIn| left_alike(cell, cells, then).is_some_and(|is| !is);
+                let is_gone = |cell: &&LeftIn| at(cells, &cell.path, &cell.name).is_none();
+                let gone = then.iter().filter(|cell| is_anew && is_gone(cell));
+                let gone = gone.map(|cell| (cell, true));
+                let cells = cells.iter().map(|cell| (cell, is_anew && is_other(cell)));
+                let cells = cells.chain(gone).map(|(cell, is_unknown)| LeftIn {
+                    is_unknown: cell.is_unknown || is_unknown,
+                    ..cell.clone()
+                });
+                let mut cells: Vec<LeftIn> = cells.collect();
+                cells.sort();
+                left.insert(test.clone(), cells);
+                let of_test = self.collected.made.get(test).cloned().unwrap_or_default();
+                made.insert(test.clone(), of_test);
+            }
+        }
     }
 
     /// All tests that have rows, in order; `None` if it is not known.
     fn order(&self, before: &[(&'a Matrix, &Ties)]) -> Option<Vec<&'a str>> {
         let collected = self.collected;
-        let is_narrow = collected.is_narrow(self.builder.tests());
-        match collected.order.as_ref().filter(|_| !is_narrow) {
+        match &collected.order {
+            Some(_) if self.chosen.is_narrow => Some(in_order(before)),
             Some(order) => Some(order.iter().map(String::as_str).collect()),
             None => collected.rows.is_empty().then(|| in_order(before)),
         }
@@ -177,11 +203,15 @@ impl<'a> Assembly<'a> {
     }
 
     /// What a test left that ran for others only, so that nothing which it reads is different, and
-    /// others prepared that. Nothing of any other test.
+    /// others prepared that; or among chosen tests, where it is looked at later what it reads.
+    /// Nothing of any other test.
     fn left_for_others(&self, test: &str) -> &'a [LeftIn] {
         let is_brought = self.recording.decision.selection.is_brought(test);
         let why = self.collected.refuted.get(test);
-        match is_brought || why.is_some_and(|why| why == NEEDED) {
+        match self.chosen.is_narrow && self.chosen.is_sorted
+            || is_brought
+            || why.is_some_and(|why| why == NEEDED)
+        {
             true => self.collected.left.get(test).map_or(&[], Vec::as_slice),
             false => &[],
         }
@@ -272,5 +302,5 @@ fn places<'m>(matrix: &'m Matrix, ties: &Ties) -> BTreeMap<&'m str, u32> {
         TestId::Test(test) => Some(test.as_str()),
         TestId::Collection => None,
     });
-    tests.zip(ties.places.iter().copied()).collect()
+    ties.placed(tests).collect()
 }

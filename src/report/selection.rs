@@ -12,7 +12,7 @@ use crate::ci::CiContext;
 use crate::history::{Head, View};
 use crate::matrix::{Outcome, Unit};
 use crate::pipeline::{After, Audit};
-use crate::select::{Evidence, Reason, Selection, Shard};
+use crate::select::{By, Evidence, Reason, Selection, Shard};
 
 const SCHEMA: u32 = 1;
 
@@ -360,6 +360,10 @@ impl From<&Reason> for ReasonJson {
         };
         match reason {
             Reason::New => base,
+            Reason::Unconfirmed { by: By::Others, .. } => ReasonJson {
+                detail: Some(reason.to_string()),
+                ..base
+            },
             Reason::Changed { unit, from, to, .. } | Reason::Unconfirmed { unit, from, to, .. } => {
                 ReasonJson {
                     unit: Some(unit.into()),

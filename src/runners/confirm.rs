@@ -33,7 +33,7 @@ pub(crate) struct Confirm<'a> {
     pub functions: BTreeMap<usize, Vec<(u32, u32, usize)>>,
     /// Written with what else they need, see [`super::emission`].
     #[serde(skip)]
-    pub tests: BTreeMap<&'a str, OpenTest>,
+    pub tests: BTreeMap<&'a str, OpenTest<'a>>,
 }
 
 /// What some tests leave for others that the record has nobody leave by then, by test.
@@ -107,6 +107,9 @@ pub(crate) struct Ties<'a> {
     /// Tests that are left out by another run, and do not leave the same in the two: what they leave
     /// now nobody knows by this one.
     pub of_others: Vec<&'a str>,
+    /// By a run for which options chose tests: those that leave something and were not there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub absent: &'a BTreeMap<String, Vec<String>>,
 }
 
 /// Path and name of a cell, and its value: `None` where the code of those who change it counts,
@@ -168,7 +171,7 @@ pub(crate) struct Flags {
 
 /// One test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct OpenTest {
+pub(crate) struct OpenTest<'a> {
     /// The index of the run whose values count.
     pub matrix: usize,
     /// What counts of it; `None` if that differs.
@@ -183,6 +186,12 @@ pub(crate) struct OpenTest {
     /// Whether it runs for others, whatever it reads.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs: bool,
+    /// Whether nothing else is different than that tests are there which were not when it ran.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_same: bool,
+    /// If tests were not there when it ran, their key in [`Ties::absent`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absent: Option<&'a str>,
 }
 
 /// What counts of a test that values can excuse.

@@ -52,7 +52,7 @@ struct ConfirmJson<'a> {
 #[derive(Clone, Debug, Serialize)]
 struct OpenTestJson<'a> {
     #[serde(flatten)]
-    test: &'a OpenTest,
+    test: &'a OpenTest<'a>,
     /// As in [`Late::tests`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     late: Vec<usize>,
@@ -408,6 +408,8 @@ mod tests {
             tied: None,
             is_import_same: false,
             runs: false,
+            is_same: false,
+            absent: None,
         };
         let plan = Confirm {
             tests: [("a.py::open", test.clone()), ("b.py::open", test)].into(),

@@ -63,7 +63,14 @@ pub enum By {
     /// What earlier tests leave for it.
     Tests,
     Both,
+    /// What tests leave that were not there when it ran, as options or names of files chose others.
+    /// Nothing is different.
+    Others,
 }
+
+/// Why nothing is proven by a row of a run for which options chose tests.
+const OTHERS_THEN: &str = "it ran without others that may leave what it reads, \
+                           as options or names of files chose tests then";
 
 /// Why a test runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,6 +147,14 @@ impl Reason {
     pub(crate) fn settled(self) -> Reason {
         match self {
             Reason::Unconfirmed {
+                baseline,
+                by: By::Others,
+                ..
+            } => Reason::Incomplete {
+                why: OTHERS_THEN.to_owned(),
+                baseline,
+            },
+            Reason::Unconfirmed {
                 unit,
                 from,
                 to,
@@ -178,6 +193,7 @@ impl fmt::Display for Reason {
                 (_, Fingerprint::MISSING) => write!(f, "{unit} is gone"),
                 _ => write!(f, "{unit} changed"),
             },
+            Reason::Unconfirmed { by: By::Others, .. } => f.write_str(OTHERS_THEN),
             Reason::Unconfirmed { unit, .. } => {
                 write!(f, "{unit} changed, which makes state that it can read")
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{By, Evidence, Reason, Verdict};
-use crate::matrix::{Fingerprint, SetId, Table, TestId, Unit, UnitId, ViewRow};
+use crate::matrix::{Fingerprint, SetId, Table, TestId, Unit, UnitId, ViewRow, What};
 
 /// How the units of one matrix differ at the head: ∂(n, h) of [G 4.2.1]. A
 /// unit that is in none of the maps has the same fingerprint.
@@ -18,6 +18,9 @@ pub struct Differences {
     pub late: Vec<UnitId>,
     /// Those of `late` that the project's files declare to be as they were.
     pub declared: FxHashSet<UnitId>,
+    /// Whether the tests are there that were there when the matrix was recorded, and no others: then
+    /// it does not matter that options chose them.
+    pub are_same_tests: bool,
 }
 
 /// What the units of one shared set come to.
@@ -35,7 +38,8 @@ struct SetState {
 /// A test runs if its result at n was not a good one, if its row may lack
 /// units, or if a unit of its row is different or cannot be told at h. Where n
 /// has values of cells and the row a part of its own, a difference outside of
-/// that part leaves it to these values whether it runs.
+/// that part leaves it to these values whether it runs. They decide as well of a row of a run for
+/// which options chose tests, as it has not met what others leave.
 pub(crate) fn tts(matrix: &impl Table, name: &str, differences: &Differences) -> Vec<Verdict> {
     let differing = Differing::new(matrix.units(), differences);
     let mut states: Vec<SetState> = Vec::new();
@@ -208,6 +212,17 @@ impl<'m, T: Table> Shared<'m, T> {
                     }
                     Some(_) => By::Tests,
                 },
+            });
+        }
+        let run = &matrix.header().runs[row.run as usize];
+        if run.chose && row.test != TestId::Collection && !differences.are_same_tests {
+            return Verdict::Run(Reason::Unconfirmed {
+                unit: Unit::of(What::Options),
+                from: Fingerprint::MISSING,
+                to: Fingerprint::MISSING,
+                baseline: baseline(),
+                late: late.units,
+                by: By::Others,
             });
         }
         Verdict::Skip(Evidence {

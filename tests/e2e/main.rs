@@ -24,6 +24,7 @@ mod beside;
 mod cargo;
 mod carried;
 mod chains;
+mod chosen;
 mod ci;
 mod classify;
 mod clock;

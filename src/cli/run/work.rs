@@ -255,6 +255,7 @@ impl Work<'_> {
             strategy: self.request.config.strategy.value,
             command: Some(words),
             hints: event.resolve(&self.project.repository, view.revision().commit)?,
+            after: self.after.and_then(|recorded| recorded.name),
             ..Request::default()
         })
     }

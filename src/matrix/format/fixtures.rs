@@ -40,6 +40,7 @@ fn run(id: &str, dirty: bool) -> Run {
         commit: "0123456789abcdef0123456789abcdef01234567".into(),
         tree: "89abcdef0123456789abcdef0123456789abcdef".into(),
         dirty,
+        chose: false,
     }
 }
 

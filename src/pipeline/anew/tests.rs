@@ -64,6 +64,7 @@ fn leaving(name: &str, record: &[u8], now: &[u8], are_compared: bool) -> Anew {
             .collect(),
         made: BTreeMap::new(),
         numbers: BTreeMap::new(),
+        absent: BTreeMap::new(),
     };
     let mut collected = Observations {
         order: Some(tests.clone()),
@@ -75,7 +76,12 @@ fn leaving(name: &str, record: &[u8], now: &[u8], are_compared: bool) -> Anew {
     }
     let values = Values::default();
     let record = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-    record.anew(&collected, (|_: &_| false, |_: &_| are_compared), |_| false)
+    record.anew(
+        &collected,
+        (|_: &_| false, |_: &_| are_compared),
+        |_| false,
+        false,
+    )
 }
 
 #[test]
@@ -103,6 +109,7 @@ proptest! {
             left: left.map(|(test, mask)| (test.clone(), cells(*mask))).collect(),
             made: BTreeMap::new(),
             numbers: BTreeMap::new(),
+            absent: BTreeMap::new(),
         };
         // Some tests are new: they stand behind the known one of that number.
         let mut order = Vec::new();
@@ -124,7 +131,7 @@ proptest! {
         }
         let values = Values::default();
         let record_of = Record::new(tests.iter().map(String::as_str), &ties, &values, all());
-        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false);
+        let found = record_of.anew(&collected, (|_: &_| false, |_: &_| false), |_| false, false);
         for (test, at, is_new) in &order {
             let mut by = *at;
             while !is_new && record[*at] > 0 && record.get(by + 1).is_some_and(|mask| *mask > 0) {
@@ -163,6 +170,7 @@ proptest! {
             left: BTreeMap::from([("t".to_owned(), cells(&then))]),
             made: BTreeMap::new(),
             numbers: BTreeMap::new(),
+            absent: BTreeMap::new(),
         };
         let mut collected = Observations {
             order: Some(vec!["t".to_owned()]),
@@ -173,7 +181,7 @@ proptest! {
         let values = Values::default();
         for is_met in [true, false] {
             let record = Record::new(["t"].into_iter(), &ties, &values, all());
-            let found = record.anew(&collected, (|_: &_| false, |_: &_| is_met), |_| false);
+            let found = record.anew(&collected, (|_: &_| false, |_: &_| is_met), |_| false, false);
             let of_test = found.by_test.get("t").map(|leaves| leaves.cells.clone());
             let of_test = of_test.unwrap_or_default();
             for (at, name) in CELLS.iter().enumerate() {

@@ -39,8 +39,8 @@ pub(super) fn ties_of<'d>(
     benign: &[Pattern],
 ) -> runners::Ties<'d> {
     let tests = matrix.rows.iter().filter_map(|row| row.test.test());
-    let mut order: Vec<(u32, &str)> = ties.places.iter().copied().zip(tests).collect();
-    order.sort_unstable();
+    let mut order: Vec<(&str, u32)> = ties.placed(tests).collect();
+    order.sort_unstable_by_key(|(_, place)| *place);
     let left = ties.left.iter().map(|(test, cells)| {
         let cells = cells
             .iter()
@@ -55,11 +55,12 @@ pub(super) fn ties_of<'d>(
         (test.as_str(), cells.collect())
     });
     runners::Ties {
-        order: order.into_iter().map(|(_, test)| test).collect(),
+        order: order.into_iter().map(|(test, _)| test).collect(),
         left: left.collect(),
         made: &ties.made,
         numbers: &ties.numbers,
         of_others,
+        absent: &ties.absent,
     }
 }
 

@@ -132,6 +132,7 @@ fn header() -> Header {
             commit: "0".repeat(40),
             tree: "0".repeat(40),
             dirty: false,
+            chose: false,
         }],
         strategy: "all".into(),
         baselines: Vec::new(),

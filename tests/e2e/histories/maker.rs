@@ -418,6 +418,7 @@ impl Maker<'_> {
             commit: revision.commit.to_string(),
             tree: revision.tree.to_string(),
             dirty: false,
+            chose: false,
         };
         let header = Header {
             key: Key {

@@ -111,6 +111,7 @@ fn matrices(project: &Project, count: u8) -> Vec<String> {
             commit: commit.clone(),
             tree: commit.clone(),
             dirty: false,
+            chose: false,
         };
         let header = Header {
             key: Key {

@@ -84,12 +84,14 @@ def judge(exclusion, items, others, collected, can_wait):
 
 def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
+    from .absent import Absent
     from .lacking import Lacking, tell
     from .plan import Plan
     from .present import Present
 
     names = {item.nodeid: names_of(item) for item in collected}
     plan = Plan(exclusion.plan, Present(agent, agent.values), names)
+    absent = Absent(agent, plan, collected)
     confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:
         test = item.nodeid
@@ -105,13 +107,21 @@ def _judge(agent, exclusion, items, others, collected, can_wait):
         of_item = file_of(agent, plan, item), names_of(item), exclusion.changed
         # Its row needs the `conftest.py` files that apply to its file.
         agent.session.file_of(item)
+        if "absent" in told:
+            met = absent.met_by(item)
+            if met is not None:
+                refuted[test] = met
+                continue
         why = "an earlier test that leaves something"
-        if "sets" in told:
+        if told.get("is_same"):
+            is_here = exclusion.changed.isdisjoint(told.get("late", ()))
+            why = None if is_here else "its environment differs"
+        elif "sets" in told:
             why = plan.judge(test, told, *of_item)
         if why is None:
             confirmed.add(test)
             continue
-        if plan.tied(test) is not None:
+        if plan.tied(test) is not None and not told.get("is_same"):
             differs = None
             if told.get("is_import_same"):
                 if not exclusion.changed.isdisjoint(told.get("late", ())):

@@ -62,6 +62,10 @@ class Exclusion:
             if current(kind, name) != value
         )
 
+    def known(self):
+        """The tests that it tells of."""
+        return self.tests.union(self.plan["tests"] if self.plan else ())
+
     def is_left_out(self, test):
         if test in self.tests:
             return self.changed.isdisjoint(self.needs.get(test, ()))

@@ -183,8 +183,7 @@ class Left:
         """What was made in this turn, whenever that is; with a `+` what was changed. Empty if there
         is none."""
         shared = self._shared
-        if not self.agent.session.is_whole:
-            # In a part, fixtures end with the last test that runs, whichever that is.
+        if not self.agent.session.ends_all:
             shared = [one for one in shared if one.extra != TEAR_DOWN]
         names = {(self.name_of(one), "") for one in shared}
         names.update((self.name_of(one), "+") for one in self._changed)

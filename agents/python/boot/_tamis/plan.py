@@ -87,6 +87,10 @@ class Plan:
         if there are none, or all of them count as its own code."""
         return self.tests[test].get("tied")
 
+    def part(self, test):
+        """The same, or all that is told of it."""
+        return self.tied(test) or self.tests[test]
+
     def needs_one(self, part, hashes):
         """Whether `part` of a test needs one of the scopes whose names have these hashes."""
         self.needing.learn(hashes)
@@ -142,5 +146,5 @@ class Plan:
         everywhere = meeting.differences.everywhere
         if everywhere:
             return among(everywhere)
-        part = self.tied(test)
+        part = self.part(test)
         return meeting.tell(part, file, self.needed(part), names)

@@ -50,6 +50,7 @@ class Session:
         # See `collected_all`.
         self.order = None
         self.is_whole = False
+        self.ends_all = False
         # Tests whose changes of state are not all written yet.
         self.ended = []
         self.collect_scopes = {}
@@ -231,12 +232,14 @@ class Session:
             values.take(self.config, items, self.all_collected)
 
     @guard
-    def collected_all(self, order, is_whole):
+    def collected_all(self, order, is_whole, is_narrow=False):
         """Note the ids of all tests that options and hooks have left, and whether each that will run
-        begins in the state of a run of all of them. Called before any is deselected for a
-        selection."""
+        begins in the state of a run of all of them; and whether others are known. Called before
+        any is deselected for a selection."""
         self.order = order
         self.is_whole = is_whole
+        # Else fixtures end with the last test that runs, whichever that is.
+        self.ends_all = is_whole and not is_narrow
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):

@@ -111,7 +111,8 @@ class Selection:
             kept = [item for item in items if item.nodeid in runs]
             self.confirmed = len(confirmed)
             if agent is not None and agent.session is not None:
-                agent.session.collected_all(collected, not left_out)
+                is_narrow = not self.exclusion.known() <= set(collected)
+                agent.session.collected_all(collected, not left_out, is_narrow)
         self.available = len(items)
         self.left_out = len(left_out)
         if left_out:

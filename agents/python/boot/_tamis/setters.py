@@ -58,7 +58,7 @@ class Reads:
                 file = file_of(self._settling.agent, self._plan, item)
                 read = reading.of(part, file, self._plan.needed(part), names_of(item))
                 cells = {reading.differences.found[at].cell for at in read}
-                if any(unknown[cell] < order.get(test, 0) for cell in cells):
+                if any(unknown[cell] < order.get(test, len(order)) for cell in cells):
                     found.add(test)
         return found
 

@@ -477,7 +477,7 @@ class Settling:
         past = part.get("past")
         if not past or not self._doubtful:
             return ()
-        if past != "named" or self._turns is None:
+        if past != "named" or self._turns is None or place is None:
             return self._doubtful
         ran = self._turns.before(part, place)
         return [cell for cell, turns in self._doubtful.items() if turns & ran]
