@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::chosen::Chosen;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
-use super::ties::left_alike;
+use super::ties::{at, left_alike};
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Row, Ties, Values, What};
 use crate::observe::Observations;
@@ -33,7 +33,7 @@ impl Anew {
         let is_part = decision.selection.excluded().next().is_some();
         let is_part = is_part || !collected.confirmed.is_empty();
         let is_narrow = Chosen::of(project, recording, collected)?.is_narrow;
-        let are_all = collected.is_whole && !is_narrow;
+        let are_all = collected.is_whole && !is_narrow && !was_stopped(collected);
         if !is_part || are_all || recording.shard.is_some() || !project.config.driver.confirms() {
             return Ok(Anew::default());
         }
@@ -194,6 +194,14 @@ impl Anew {
     }
 }
 
+/// Whether tests that were to run did not.
+fn was_stopped(collected: &Observations) -> bool {
+    let rows = collected.rows.iter();
+    let ran: BTreeSet<&str> = rows.map(|row| row.test.as_str()).collect();
+    let mut kept = collected.kept.iter();
+    kept.any(|test| !ran.contains(test.as_str()) && !collected.confirmed.contains_key(test))
+}
+
 /// Twice the place in the order of a record, and one more; of a test that the record lacks, less
 /// by one than that of the next one which it has.
 type Place = u64;
@@ -313,7 +321,15 @@ impl<'t> Record<'t> {
             };
             let unseen = collected.unseen.get(test);
             let is_met = are_compared(test);
+            let exact = collected.exact.get(test);
             let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
+            let made = collected.made.get(test).map(String::as_str);
+            // What it makes and needs tests make that are not there: it is looked at when they are.
+            let made = names(made.filter(|_| is_placed).unwrap_or_default());
+            let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
+            let made: Vec<&str> = made.collect();
+            // Among all, a fixture that it sets up may end later, and put back only then what it changed.
+            let is_held = !made.is_empty();
             let cells = collected.left.get(test).into_iter().flatten();
             let cells = cells.filter(|cell| {
                 let key = (cell.path.clone(), cell.name.clone());
@@ -333,10 +349,20 @@ impl<'t> Record<'t> {
                 if is_met && self.is_one(cell) && self.is_other_then(cell, *place, *last) {
                     return true;
                 }
+                // In a part only who lacked nothing tells what it leaves among all.
+                if let Some(exact) = exact.and_then(|cells| at(cells, &cell.path, &cell.name))
+                    && exact.value.is_some()
+                    && self.is_one(cell)
+                    && !self.is_counted(cell)
+                    && self.is_other_then(exact, *place, *last)
+                {
+                    return true;
+                }
                 let first = self.first(&key);
                 // Classes that tests make and drop go when the collector comes, be it later.
                 let is_passing = cell.name.ends_with(".__subclasses__") && first.is_some();
-                is_new(first, last) && !is_passing && !self.imported.is_as_before(cell)
+                let is_left = is_held || !self.imported.is_as_before(cell);
+                is_new(first, last) && !is_passing && is_left
             });
             let mut cells: Vec<&LeftIn> = cells.collect();
             if is_met {
@@ -346,10 +372,7 @@ impl<'t> Record<'t> {
             let cells = cells
                 .into_iter()
                 .map(|cell| (cell.path.clone(), cell.name.clone()));
-            let made = collected.made.get(test).map(String::as_str);
-            // What it makes and needs tests make that are not there: it is looked at when they are.
-            let made = names(made.filter(|_| is_placed).unwrap_or_default());
-            let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
+            let made = made.into_iter();
             let made = made.filter(|one| self.needed.may_be_made(one));
             let leaves = Leaves {
                 cells: cells.collect(),
@@ -401,6 +424,19 @@ impl<'t> Record<'t> {
         let is_whole = self.whole.contains(&(&*cell.path, &*cell.name));
         let is_made_up = self.imported.made_up(&cell.path, &cell.name).is_some();
         !is_order && !is_below && !is_whole && !is_made_up
+    }
+
+    /// Whether tests count in a cell: each that does so moves the numbers that all after it meet.
+    fn is_counted(&self, cell: &LeftIn) -> bool {
+        let known = self.leavers.get(&(&*cell.path, &*cell.name));
+        let known = known.into_iter().flatten().map(|(_, then)| *then);
+        let known = known.filter(|then| !then.is_unknown);
+        let is_number = |then: &LeftIn| {
+            then.value
+                .is_some_and(|it| self.ties.numbers.contains_key(&it))
+        };
+        let numbers: FxHashSet<_> = known.clone().map(|then| then.value).collect();
+        numbers.len() >= COUNTED && known.clone().all(is_number)
     }
 
     /// Whether a cell is left with this value by tests at `place` up to `last` that do not leave
@@ -541,6 +577,9 @@ fn without_digits(name: &str) -> Option<String> {
     }
     Some(rest)
 }
+
+/// A cell of which tests leave so many different numbers is one in which they count.
+const COUNTED: usize = 8;
 
 /// So many hexadecimal digits in a row, and no word, are a number.
 const ADDRESS: usize = 12;

@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 
 use super::audit::added_before;
 use super::carried::Carried;
-use super::chosen::{Chosen, forget_absent};
+use super::chosen::{Chosen, STOPPED, forget_absent};
 use super::handed_on::HandedOn;
 use super::merge;
 use super::own::{Imported, ValuesOf};
 use super::project::Project;
 use super::record::{header, late_holds, runs_of};
-use super::recording::{Recorded, Recording};
+use super::recording::{ALL, NEEDED, Recorded, Recording};
 use super::renewed::Renewals;
 use super::tested::{Tested, edited_paths};
 use crate::count::{counted, verb};
@@ -437,6 +437,12 @@ impl<'a> Assembly<'a> {
         for (test, evidence) in all {
             let holds = late_holds(evidence, decision, self.collected);
             if ran.contains(test) || self.chosen.gone.contains(test) || !holds {
+                continue;
+            }
+            let why = self.collected.refuted.get(test);
+            if why.is_some_and(|why| why != NEEDED && why != ALL) {
+                // It meets what others leave anew, and the run ended before its turn.
+                self.add_open_row(test, STOPPED)?;
                 continue;
             }
             if let Some(matrix) = decision.proof_of(test)

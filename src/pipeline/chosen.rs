@@ -22,6 +22,9 @@ use crate::runners::file_of;
 /// Why a row that says nothing is there.
 const UNCHOSEN: &str = "it was to run, and options or names of files chose others";
 
+/// The same where the run ended early.
+pub(super) const STOPPED: &str = "it was to run, and the run ended before";
+
 /// How the tests of a run were chosen.
 #[derive(Default)]
 pub(super) struct Chosen {
@@ -31,7 +34,7 @@ pub(super) struct Chosen {
     pub counts: bool,
     /// Known tests that no longer are there anywhere.
     pub gone: BTreeSet<String>,
-    /// Tests that were to run and were not there.
+    /// Tests that were to run and were not there, or did not come to their turn.
     pub not: BTreeSet<String>,
     /// Whether they came in the order that is known.
     pub is_sorted: bool,
@@ -102,32 +105,41 @@ impl<'a> Assembly<'a> {
     /// forgotten, for others have met it.
     pub(super) fn add_unchosen_rows(&mut self) -> Result<()> {
         let decision = self.recording.decision;
-        let Some(nearest) = decision.baseline.as_ref().filter(|_| self.chosen.counts) else {
+        if !self.chosen.counts {
             return Ok(());
-        };
-        let matrix = nearest.matrix.whole()?;
+        }
         let order = self.collected.order.iter().flatten();
         let there: BTreeSet<&str> = order.map(String::as_str).collect();
         for (test, _) in decision.selection.selected() {
             let is_open = !self.builder.has_row(test) && !there.contains(test);
-            let row = matrix.row(TestId::Test(test));
-            let row = row.filter(|_| is_open && !self.chosen.gone.contains(test));
-            let Some(row) = row else {
-                continue;
-            };
-            let facts = RowFacts {
-                test: row.test.clone(),
-                outcome: row.outcome,
-                duration_ms: row.duration_ms,
-                position: row.position,
-                incomplete: Some(UNCHOSEN.to_owned()),
-                run: self.run(&matrix.header.runs[row.run as usize]),
-                selected: false,
-                own: None,
-            };
-            self.builder.row(facts, [])?;
-            self.chosen.not.insert(test.to_owned());
+            if is_open && !self.chosen.gone.contains(test) {
+                self.add_open_row(test, UNCHOSEN)?;
+            }
         }
+        Ok(())
+    }
+
+    /// A row of the nearest record without what it names, which proves nothing.
+    pub(super) fn add_open_row(&mut self, test: &str, why: &str) -> Result<()> {
+        let nearest = self.recording.decision.baseline.as_ref();
+        let Some(matrix) = nearest.map(|nearest| nearest.matrix.whole()).transpose()? else {
+            return Ok(());
+        };
+        let Some(row) = matrix.row(TestId::Test(test)) else {
+            return Ok(());
+        };
+        let facts = RowFacts {
+            test: row.test.clone(),
+            outcome: row.outcome,
+            duration_ms: row.duration_ms,
+            position: row.position,
+            incomplete: Some(why.to_owned()),
+            run: self.run(&matrix.header.runs[row.run as usize]),
+            selected: false,
+            own: None,
+        };
+        self.builder.row(facts, [])?;
+        self.chosen.not.insert(test.to_owned());
         self.note_source(matrix);
         Ok(())
     }

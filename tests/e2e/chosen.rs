@@ -173,3 +173,61 @@ fn chosen_tests_in_another_order_prove_nothing_for_all() {
         assert_eq!(suite.fails(), ["test_read"]);
     });
 }
+
+/// Tests that meet what another one leaves anew, and do not come to their turn as the run stops at the
+/// first failure, run when that is mended. So do those that meet what these leave.
+#[test]
+fn a_run_that_stops_early_leaves_open_who_was_to_run() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = None
+MORE = None
+-- test_a.py --
+import lib
+def test_starts():
+    pass
+def test_middle():
+    if lib.LIMIT:
+        lib.MORE = 1
+-- test_b.py --
+import pytest
+import lib
+def test_first():
+    assert lib.LIMIT is None
+def test_second():
+    assert lib.LIMIT is None
+def test_third():
+    assert lib.MORE is None
+@pytest.mark.parametrize("n", range(8))
+def test_plain(n):
+    assert True
+"#;
+    let stops = ["--", "python", "-m", "pytest", "-x"];
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        assert_eq!(project.run_with(&stops).code, 0);
+        let mut edits = vec![("test_a.py", "    pass", "    lib.LIMIT = 1")];
+        for name in ["first", "second", "third"] {
+            for (file, from, to) in edits.drain(..) {
+                project.write(file, &project.read(file).replace(from, to));
+            }
+            project.commit("next");
+            let run = project.run_with(&stops);
+            let failed = format!("test_{name}");
+            assert_eq!(readers(&run).1, [&*failed].into(), "{}", run.stderr);
+            edits.push(match name {
+                "first" => (
+                    "test_b.py",
+                    "first():\n    assert lib.LIMIT is None",
+                    "first():\n    pass",
+                ),
+                _ => (
+                    "test_b.py",
+                    "second():\n    assert lib.LIMIT is None",
+                    "second():\n    pass",
+                ),
+            });
+        }
+    });
+}

@@ -289,3 +289,101 @@ def test_edited():
         assert!(!run.stderr.contains("also runs"), "{}", run.stderr);
     });
 }
+
+/// What a test starts to leave counts where an earlier one leaves it, too, with another value: but for
+/// numbers in which tests count.
+#[test]
+fn who_starts_to_overwrite_what_an_earlier_test_leaves() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = None
+MADE = 0
+def make():
+    global MADE
+    MADE += 1
+    return MADE
+-- test_a.py --
+import pytest
+import lib
+def test_sets():
+    lib.LIMIT = 2
+@pytest.mark.parametrize("n", range(9))
+def test_counts(n):
+    assert lib.make() > n
+def test_later():
+    pass
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(8))
+def test_read(n):
+    assert lib.LIMIT in (None, 2)
+@pytest.mark.parametrize("n", range(8))
+def test_count(n):
+    assert lib.make() > 1
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let later = |then: &str| format!("def test_later():\n    {then}");
+        for (then, ran, failed) in [
+            ("lib.make()", None, None),
+            ("lib.LIMIT = 3", Some("test_read"), Some("test_read")),
+            // As before all tests.
+            ("lib.LIMIT = None", Some("test_read"), None),
+            // As the one before it leaves it.
+            ("lib.LIMIT = 2", None, None),
+        ] {
+            let run = step(&mut project, &[("test_a.py", &later("pass"), &later(then))]);
+            assert_eq!(
+                readers(&run).0,
+                ran.into_iter().collect(),
+                "{then}\n{}",
+                run.stderr
+            );
+            assert_eq!(
+                readers(&run).1,
+                failed.into_iter().collect(),
+                "{then}\n{}",
+                run.stderr
+            );
+            assert!(project.is_as_plain());
+            step(&mut project, &[("test_a.py", &later(then), &later("pass"))]);
+        }
+    });
+}
+
+/// A fixture that a test starts to use ends with it where those of its module are left out, and puts
+/// back what it changed: among all, these meet it.
+#[test]
+fn what_a_fixture_holds_until_the_last_test_of_its_module() {
+    const FILES: &str = r#"
+-- lib.py --
+LIMIT = None
+-- test_b.py --
+import pytest
+import lib
+@pytest.fixture(scope="module")
+def limited():
+    lib.LIMIT = 7
+    yield
+    lib.LIMIT = None
+def test_first():
+    pass
+def test_read():
+    assert lib.LIMIT is None
+@pytest.mark.parametrize("n", range(8))
+def test_plain(n):
+    assert n >= 0
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let uses = ("test_b.py", "def test_first():", "def test_first(limited):");
+        let run = step(&mut project, &[uses]);
+        assert_eq!(readers(&run).1, ["test_read"].into(), "{}", run.stderr);
+        assert!(!readers(&run).0.contains("test_plain"), "{}", run.stderr);
+    });
+}
