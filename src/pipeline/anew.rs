@@ -84,7 +84,10 @@ impl Anew {
                 && let Some(ties) = &values.ties
             {
                 let tests = matrix.tests().map(|(test, _)| test);
-                let record = Record::new(tests, ties, values, Needed::of(matrix, values));
+                let mut record = Record::new(tests, ties, values, Needed::of(matrix, values));
+                let lacked = |row: &&Row| row.incomplete.as_deref() == Some(LACKED);
+                let lacked = matrix.rows.iter().filter(lacked);
+                record.lacked = lacked.filter_map(|row| row.test.test()).collect();
                 anew.add(record.anew(collected, (is_known, are_compared), is_benign, is_narrow));
             }
         }
@@ -138,7 +141,7 @@ impl Anew {
     /// Why the row of a test proves nothing yet.
     pub(super) fn why(&self, test: &str) -> Option<String> {
         if self.inexact.contains_key(test) {
-            return Some("it ran without tests that leave what it can read".to_owned());
+            return Some(LACKED.to_owned());
         }
         self.why_left(test)
     }
@@ -194,6 +197,9 @@ impl Anew {
     }
 }
 
+/// Why the row of a test proves nothing that lacked what it can read.
+const LACKED: &str = "it ran without tests that leave what it can read";
+
 /// Whether tests that were to run did not.
 fn was_stopped(collected: &Observations) -> bool {
     let rows = collected.rows.iter();
@@ -228,6 +234,8 @@ struct Record<'t> {
     /// Of each test that leaves something the last of those after it with no other between them.
     /// The record says of that one what nobody saw this one leave.
     told_with: BTreeMap<Place, Place>,
+    /// Tests that lacked in its run what they can read.
+    lacked: FxHashSet<&'t str>,
 }
 
 impl<'t> Record<'t> {
@@ -295,6 +303,7 @@ impl<'t> Record<'t> {
             leavers,
             whole,
             told_with,
+            lacked: FxHashSet::default(),
         }
     }
 
@@ -365,8 +374,11 @@ impl<'t> Record<'t> {
                 is_new(first, last) && !is_passing && is_left
             });
             let mut cells: Vec<&LeftIn> = cells.collect();
-            if is_met {
+            // Who lacked something is believed to leave what it left then as in the record.
+            let was_believed = self.lacked.contains(test);
+            if is_met || was_believed {
                 let others = self.left_otherwise(test, collected);
+                let others = others.filter(|cell| is_met || !cell.is_unknown);
                 cells.extend(others.filter(|cell| !is_benign(cell)));
             }
             let cells = cells

@@ -251,7 +251,12 @@ impl<'a> Assembly<'a> {
                 .or_else(|| failed.clone());
             // What it leaves may still turn out to be met by nobody: then its row is whole.
             let is_whole = incomplete.is_none();
-            let incomplete = incomplete.or_else(|| self.recorded.anew.why(&row.test));
+            let open = self.recorded.anew.why(&row.test);
+            let incomplete = match self.recorded.anew.inexact.contains_key(&row.test) {
+                // That comes first: it is compared when it runs once more.
+                true => open,
+                false => incomplete.or(open),
+            };
             if let Some(why) = &incomplete {
                 *self.recorded.incomplete.entry(why.clone()).or_default() += 1;
             }

@@ -203,15 +203,16 @@ impl<'a> Assembly<'a> {
     }
 
     /// What a test left that ran for others only, so that nothing which it reads is different, and
-    /// others prepared that; or among chosen tests, where it is looked at later what it reads.
+    /// others prepared that; or where that is looked at later: it lacked something, or options chose it.
     /// Nothing of any other test.
     fn left_for_others(&self, test: &str) -> &'a [LeftIn] {
         let is_brought = self.recording.decision.selection.is_brought(test);
         let why = self.collected.refuted.get(test);
-        match self.chosen.is_narrow && self.chosen.is_sorted
-            || is_brought
-            || why.is_some_and(|why| why == NEEDED)
-        {
+        let is_needed = is_brought || why.is_some_and(|why| why == NEEDED);
+        // It runs once more, and what it leaves is compared then.
+        let is_inexact = self.collected.inexact.contains_key(test);
+        let is_chosen = self.chosen.is_narrow && self.chosen.is_sorted;
+        match is_needed || is_inexact || is_chosen {
             true => self.collected.left.get(test).map_or(&[], Vec::as_slice),
             false => &[],
         }

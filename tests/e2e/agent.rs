@@ -83,7 +83,7 @@ const OF_COLLECTOR: [&str; 3] = [
     "tests/test_units.py",
 ];
 
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "tests/test_bytecode.py",
     "tests/test_keys.py",
     "tests/test_left.py",
@@ -91,6 +91,7 @@ const OTHERS: [&str; 9] = [
     "tests/test_pytest.py",
     "tests/test_restoring.py",
     "tests/test_selection.py",
+    "tests/test_spelled.py",
     "tests/test_values.py",
     "tests/test_workers.py",
 ];

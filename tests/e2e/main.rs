@@ -19,6 +19,7 @@ mod anew;
 mod apart;
 mod audit;
 mod bad_input;
+mod believed;
 mod benign;
 mod beside;
 mod cargo;

@@ -7,6 +7,7 @@ import sys
 import types
 
 from .asked_in_c import held_names
+from .spelled import Spelled, nested
 from .watch import is_a, member_at
 
 try:
@@ -162,7 +163,7 @@ class Present:
             self._asking = {
                 str(function.__module__).partition(".")[0]
                 for function in self._functions_of_libraries()
-                if any("__subclasses__" in code.co_names for code in _nested(function.__code__))
+                if any("__subclasses__" in code.co_names for code in nested(function.__code__))
             }
         return not packages.isdisjoint(self._asking)
 
@@ -176,22 +177,11 @@ class Present:
         # It is asked again at the turns of tests, and looks at everything in memory.
         loaded = frozenset(map(id, sys.modules.values()))
         if self._spelled_with != loaded:
-            self._spelled, self._spelled_with = self._spelled_now(), loaded
-        return {name for name in wanted if name in self._spelled or len(name) > _LONGEST}
-
-    def _spelled_now(self):
-        found = set(_ASKED_BY_C)
-        found |= held_names()
-        codes = {function.__code__ for function in self._functions_of_libraries()}
-        for code in (inner for outer in codes for inner in _nested(outer)):
-            found.update(code.co_names)
-            for constant in code.co_consts:
-                if type(constant) is str:
-                    if len(constant) <= _LONGEST:
-                        found.add(constant)
-                elif type(constant) in (tuple, frozenset):
-                    found.update(one for one in constant if type(one) is str)
-        return found
+            texts = _ASKED_BY_C | held_names()
+            functions = self._functions_of_libraries()
+            self._spelled = Spelled(functions, texts, _LONGEST, self._is_own)
+            self._spelled_with = loaded
+        return {name for name in wanted if len(name) > _LONGEST or self._spelled.has(name)}
 
     def spelled_by_annotations(self, wanted):
         """Which of the names mean something to whoever evaluates annotations of the project."""
@@ -246,14 +236,6 @@ def _answers_by_itself(kind):
     if "_abc_impl" not in vars(kind):
         return False
     return type(kind) is not abc.ABCMeta or _registered is None or bool(_registered(kind)[0])
-
-
-def _nested(code):
-    """A code object and those in it."""
-    yield code
-    for constant in code.co_consts:
-        if type(constant) is types.CodeType:
-            yield from _nested(constant)
 
 
 def _empty():

@@ -153,6 +153,11 @@ def setters(settling, collected, runs):
             is_first = not given.isdisjoint(begun)
             if leads or is_first or not cells.isdisjoint(left.keys() - of_test):
                 found.append(test)
+                own = None if settling.is_alone else settling.reads.of(item)
+                if own is not None:
+                    # Without what it reads itself it would leave something else.
+                    cells |= own[0]
+                    made |= own[1]
             # Who left them before makes no difference, but for the first one.
             given |= of_test & cells
             cells -= of_test

@@ -204,12 +204,16 @@ class Settling:
             if lacked != _NOTHING:
                 self.inexact[test] = lacked
             cells = running.left.keys() | recorded.keys()
+            self._told |= cells
+            believed = self._believed(running, recorded) if test in self.inexact else set()
+            for cell in believed:
+                self._now[cell] = recorded[cell]
+            cells -= believed
             self._doubt(cells, place)
             self._stale |= cells
             self._lacks(test, made, self._made(test))
             for cell in cells:
                 self._now[cell] = None
-            self._told |= cells
             return
         left = running.left
         exact = self.exact[test] = []
@@ -244,6 +248,17 @@ class Settling:
         self.agent.settle()
         self.agent.met = None
         return self.reads.met_by(running, self._stale)
+
+    def _believed(self, running, recorded):
+        """The cells that a test which lacks something leaves as in the record, and is believed to: it
+        runs once more, and if it does not leave the same then, those run that read it."""
+        if not self.tells_inexact:
+            return set()
+        return {
+            cell
+            for cell, value in running.left.items()
+            if value is not None and cell not in self._stale and recorded.get(cell) == value
+        }
 
     def _lacked(self, met):
         """What a test lacked that met this, so that it runs once more after those that leave it."""
