@@ -4,19 +4,21 @@
 //! A test that was left out before it ran, as nothing that its row names is different, may meet
 //! that. So its row is no proof until somebody has looked whether it can read any of it.
 
-use std::borrow::Cow;
+mod imported;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::imported::{Imported, without_digits};
 use super::chosen::Chosen;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::{at, left_alike};
 use crate::languages::{Facts, TOLD, is_entry, name_hash};
-use crate::matrix::{CellValue, Fingerprint, LeftIn, Matrix, Row, Ties, Values, What};
+use crate::matrix::{LeftIn, Matrix, Row, Ties, Values, What};
 use crate::observe::Observations;
 use crate::pattern::Pattern;
 use crate::runners::{Anew, Leaves};
@@ -525,76 +527,14 @@ impl<'t> Needed<'t> {
     }
 }
 
-/// By path and name, the cells when all tests were found; `None` if one had no value.
-struct Imported<'t>(FxHashMap<(&'t str, Cow<'t, str>), Option<&'t Fingerprint>>);
-
-impl<'t> Imported<'t> {
-    fn of(values: &'t Values) -> Imported<'t> {
-        let of_project = values.holders.iter();
-        let of_project = of_project.filter(|holder| !holder.path.is_empty());
-        let cells = of_project.flat_map(|holder| {
-            let class = holder.name.split_once(':').map(|(_, class)| class);
-            holder.cells.iter().map(move |(key, value)| {
-                let name = match class {
-                    Some(class) => Cow::Owned(format!("{class}.{key}")),
-                    None => Cow::Borrowed(key.as_str()),
-                };
-                let value = match value {
-                    CellValue::Is(value) => Some(value),
-                    CellValue::Opaque(_) => None,
-                };
-                ((holder.path.as_str(), name), value)
-            })
-        });
-        Imported(cells.collect())
-    }
-
-    fn value(&self, path: &str, name: &str) -> Option<&Fingerprint> {
-        *self.0.get(&(path, Cow::Borrowed(name)))?
-    }
-
-    /// Whether a cell has the value that it had then.
-    fn is_as_before(&self, cell: &LeftIn) -> bool {
-        cell.value.is_some() && self.value(&cell.path, &cell.name) == cell.value.as_ref()
-    }
-
-    /// The name of a cell without digits, if tests may have made it up; `None` if not.
-    fn made_up(&self, path: &str, name: &str) -> Option<String> {
-        // Keys and variables of the environment are what programs want them to be.
-        let is_wanted = is_entry(name) || name.starts_with("environ[");
-        let is_known = is_wanted || self.0.contains_key(&(path, Cow::Borrowed(name)));
-        without_digits(name).filter(|_| !is_known)
-    }
-}
-
 /// Whether the dictionary that is `cell` has the entry `one`.
 fn is_entry_of(cell: &LeftIn, one: &LeftIn) -> bool {
     let rest = one.name.strip_prefix(&*cell.name);
     rest.is_some_and(|rest| rest.starts_with('['))
 }
 
-/// A name without its digits; of numbers that are written in hexadecimal, as the addresses of
-/// objects are, letters are digits, too. `None` if it has none.
-fn without_digits(name: &str) -> Option<String> {
-    if !name.contains(|one: char| one.is_ascii_digit()) {
-        return None;
-    }
-    let mut rest = String::new();
-    for word in name.split_inclusive(|one: char| !one.is_ascii_hexdigit()) {
-        let number = word.trim_end_matches(|one: char| !one.is_ascii_hexdigit());
-        let is_number =
-            number.len() >= ADDRESS && number.contains(|one: char| one.is_ascii_digit());
-        let is_dropped = |one: char| one.is_ascii_digit() || is_number && one.is_ascii_hexdigit();
-        rest.extend(word.chars().filter(|one| !is_dropped(*one)));
-    }
-    Some(rest)
-}
-
 /// A cell of which tests leave so many different numbers is one in which they count.
 const COUNTED: usize = 8;
-
-/// So many hexadecimal digits in a row, and no word, are a number.
-const ADDRESS: usize = 12;
 
 /// The hashes in a text of [`Ties::made`].
 fn names(made: &str) -> impl Iterator<Item = &str> {
