@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::matrix::Outcome;
+use crate::matrix::{Fingerprint, Outcome};
 use crate::observe::ObservedRow;
 
 const CELLS: [&str; 3] = ["a", "b", "c"];
