@@ -21,7 +21,7 @@ use crate::languages::{Facts, TOLD, is_entry, name_hash};
 use crate::matrix::{LeftIn, Matrix, Row, Ties, Values, What};
 use crate::observe::Observations;
 use crate::pattern::Pattern;
-use crate::runners::{Anew, Leaves};
+use crate::runners::{Anew, Leaves, file_of};
 
 impl Anew {
     /// What the tests of a run left, but for what was looked at already. Nothing where no test
@@ -335,6 +335,7 @@ impl<'t> Record<'t> {
             let exact = collected.exact.get(test);
             let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
             let made = collected.made.get(test).map(String::as_str);
+            let moved = self.left_with(made.filter(|_| exact.is_some()).unwrap_or_default(), test);
             // What it makes and needs tests make that are not there: it is looked at when they are.
             let made = names(made.filter(|_| is_placed).unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
@@ -363,8 +364,10 @@ impl<'t> Record<'t> {
                 // In a part only who lacked nothing tells what it leaves among all.
                 if let Some(exact) = exact.and_then(|cells| at(cells, &cell.path, &cell.name))
                     && exact.value.is_some()
+                    && !moved.contains(&(&*cell.path, &*cell.name))
                     && self.is_one(cell)
                     && !self.is_counted(cell)
+                    && !self.is_left_later(test, *place, exact)
                     && self.is_other_then(exact, *place, *last)
                 {
                     return true;
@@ -438,6 +441,28 @@ impl<'t> Record<'t> {
         let is_whole = self.whole.contains(&(&*cell.path, &*cell.name));
         let is_made_up = self.imported.made_up(&cell.path, &cell.name).is_some();
         !is_order && !is_below && !is_whole && !is_made_up
+    }
+
+    /// What others leave that make in the record what `test` makes now: a fixture may do that, which in
+    /// a part also ends in the turn of the test.
+    fn left_with(&self, made: &str, test: &str) -> FxHashSet<(&str, &str)> {
+        let now: FxHashSet<&str> = names(made).collect();
+        let others = self.ties.made.iter().filter(|(other, _)| *other != test);
+        let makers = others.filter(|(_, then)| names(then).any(|one| now.contains(one)));
+        let cells = makers.flat_map(|(maker, _)| self.ties.left_by(maker));
+        cells.map(|cell| (&*cell.path, &*cell.name)).collect()
+    }
+
+    /// Whether one of the tests of its file behind it leaves a cell in the record as `test` leaves it
+    /// now: in a part, fixtures that those share end with the last one that runs.
+    fn is_left_later(&self, test: &str, place: Place, now: &LeftIn) -> bool {
+        let mut later = self.ties.left.iter().filter(|(other, _)| {
+            let at = self.places.get(other.as_str());
+            at.is_some_and(|at| *at > place) && file_of(other) == file_of(test)
+        });
+        later.any(|(_, cells)| {
+            at(cells, &now.path, &now.name).is_some_and(|it| it.value == now.value)
+        })
     }
 
     /// Whether tests count in a cell: each that does so moves the numbers that all after it meet.

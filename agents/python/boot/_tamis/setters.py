@@ -129,7 +129,18 @@ def hash_of(test):
 
 
 def setters(settling, collected, runs):
-    """The tests, in order, that leave something which those that run can read."""
+    """The tests, in order, that leave something which those that run can read; and what leads these to
+    it, unless that is much more."""
+    found = _setters(settling, collected, runs, False)
+    if not found or settling.is_alone:
+        return found
+    of_all = _setters(settling, collected, runs, True)
+    # Few leave something else without that, and then it is done in a second pass.
+    return of_all if 2 * len(of_all) <= 3 * len(found) else found
+
+
+def _setters(settling, collected, runs, are_led):
+    """The same; `are_led`: with what leads to it."""
     found, cells, made = [], set(), set()
     # Cells into which something is put instead.
     given = set()
@@ -153,9 +164,8 @@ def setters(settling, collected, runs):
             is_first = not given.isdisjoint(begun)
             if leads or is_first or not cells.isdisjoint(left.keys() - of_test):
                 found.append(test)
-                own = None if settling.is_alone else settling.reads.of(item)
+                own = settling.reads.of(item) if are_led else None
                 if own is not None:
-                    # Without what it reads itself it would leave something else.
                     cells |= own[0]
                     made |= own[1]
             # Who left them before makes no difference, but for the first one.
