@@ -8,12 +8,10 @@ mod imported;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Result;
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::imported::{Imported, without_digits};
-use super::chosen::Chosen;
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::{at, left_alike};
@@ -26,18 +24,19 @@ use crate::runners::{Anew, Leaves, file_of};
 impl Anew {
     /// What the tests of a run left, but for what was looked at already. Nothing where no test
     /// was left out that may meet it, or all ran after all, or where no record tells what tests leave.
+    /// `is_narrow`: known tests were not there.
     pub(super) fn of(
         project: &Project,
         recording: &Recording<'_>,
         collected: &Observations,
-    ) -> Result<Anew> {
+        is_narrow: bool,
+    ) -> Anew {
         let decision = recording.decision;
         let is_part = decision.selection.excluded().next().is_some();
         let is_part = is_part || !collected.confirmed.is_empty();
-        let is_narrow = Chosen::of(project, recording, collected)?.is_narrow;
         let are_all = collected.is_whole && !is_narrow && !was_stopped(collected);
         if !is_part || are_all || recording.shard.is_some() || !project.config.driver.confirms() {
-            return Ok(Anew::default());
+            return Anew::default();
         }
         let benign = &project.config.benign_state.value;
         let is_benign = |cell: &LeftIn| {
@@ -107,7 +106,7 @@ impl Anew {
             .retain(|_, leaves| *leaves != Leaves::default());
         anew.met = met;
         anew.inexact = inexact;
-        Ok(anew)
+        anew
     }
 
     /// Whether there is nothing to look at, nor was in a run before.
@@ -335,7 +334,7 @@ impl<'t> Record<'t> {
             let exact = collected.exact.get(test);
             let is_new = |first: Option<Place>, by: &Place| first.is_none_or(|first| first > *by);
             let made = collected.made.get(test).map(String::as_str);
-            let moved = self.left_with(made.filter(|_| exact.is_some()).unwrap_or_default(), test);
+            let of_turn = made.unwrap_or_default();
             // What it makes and needs tests make that are not there: it is looked at when they are.
             let made = names(made.filter(|_| is_placed).unwrap_or_default());
             let made = made.filter(|one| is_new(self.made.get(one).copied(), place));
@@ -364,11 +363,11 @@ impl<'t> Record<'t> {
                 // In a part only who lacked nothing tells what it leaves among all.
                 if let Some(exact) = exact.and_then(|cells| at(cells, &cell.path, &cell.name))
                     && exact.value.is_some()
-                    && !moved.contains(&(&*cell.path, &*cell.name))
                     && self.is_one(cell)
+                    && self.is_other_then(exact, *place, *last)
                     && !self.is_counted(cell)
                     && !self.is_left_later(test, *place, exact)
-                    && self.is_other_then(exact, *place, *last)
+                    && !self.is_left_with(cell, of_turn, test)
                 {
                     return true;
                 }
@@ -443,14 +442,14 @@ impl<'t> Record<'t> {
         !is_order && !is_below && !is_whole && !is_made_up
     }
 
-    /// What others leave that make in the record what `test` makes now: a fixture may do that, which in
-    /// a part also ends in the turn of the test.
-    fn left_with(&self, made: &str, test: &str) -> FxHashSet<(&str, &str)> {
-        let now: FxHashSet<&str> = names(made).collect();
-        let others = self.ties.made.iter().filter(|(other, _)| *other != test);
-        let makers = others.filter(|(_, then)| names(then).any(|one| now.contains(one)));
-        let cells = makers.flat_map(|(maker, _)| self.ties.left_by(maker));
-        cells.map(|cell| (&*cell.path, &*cell.name)).collect()
+    /// Whether another test leaves a cell that makes in the record some of what `test` has `made` now:
+    /// a fixture may do that, which in a part also ends in the turn of the test.
+    fn is_left_with(&self, cell: &LeftIn, made: &str, test: &str) -> bool {
+        let mut others = self.ties.made.iter().filter(|(other, _)| *other != test);
+        others.any(|(other, then)| {
+            let is_maker = names(then).any(|one| names(made).any(|now| now == one));
+            is_maker && at(self.ties.left_by(other), &cell.path, &cell.name).is_some()
+        })
     }
 
     /// Whether one of the tests of its file behind it leaves a cell in the record as `test` leaves it

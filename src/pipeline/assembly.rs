@@ -75,7 +75,7 @@ impl<'a> Assembly<'a> {
         project: &'a Project,
         recording: &'a Recording<'a>,
         facts: &'a Facts<'a>,
-        collected: &'a Observations,
+        (collected, chosen): (&'a Observations, Chosen),
         recorded: &'a mut Recorded,
     ) -> Result<Assembly<'a>> {
         let tested = Tested {
@@ -94,7 +94,6 @@ impl<'a> Assembly<'a> {
                 .or_default()
                 .extend(units);
         }
-        let chosen = Chosen::of(project, recording, collected)?;
         let runs = runs_of(recording, chosen.counts)?;
         let header = header(project, recording, collected, runs.clone())?;
         Ok(Assembly {

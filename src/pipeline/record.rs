@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::assembly::Assembly;
 use super::audit::audit;
+use super::chosen::Chosen;
 use super::decide::Decision;
 use super::project::Project;
 use super::recording::{Recorded, Recording};
@@ -30,13 +31,14 @@ pub(crate) fn record(
     let audited = recording.audited;
     let holds = |evidence: &Evidence| late_holds(evidence, audited, collected);
     let outcomes = collected.rows.iter();
+    let chosen = Chosen::of(project, recording, collected)?;
     let mut recorded = Recorded {
         audit: audit(project, recording.before, audited, collected, holds)?,
         found_tests: collected.items.is_some(),
         confirmed: collected.confirmed.keys().cloned().collect(),
         refuted: collected.refuted.clone(),
         without_values: collected.without_values.clone(),
-        anew: Anew::of(project, recording, collected)?,
+        anew: Anew::of(project, recording, collected, chosen.is_narrow),
         outcomes: outcomes
             .map(|row| (row.test.clone(), row.outcome))
             .collect(),
@@ -51,7 +53,8 @@ pub(crate) fn record(
     let unmet = collected.unmet.iter().filter(did_not).filter(was_to_run);
     recorded.unmet = unmet.count();
     recorded.unfinished = collected.kept.iter().filter(lacks).count();
-    let matrix = Assembly::new(project, recording, facts, collected, &mut recorded)?.matrix()?;
+    let ran = (collected, chosen);
+    let matrix = Assembly::new(project, recording, facts, ran, &mut recorded)?.matrix()?;
     recorded.name = Some(store.put(&matrix)?);
     Ok(recorded)
 }

@@ -32,6 +32,13 @@ const READS: Edit<'_> = (
     "def test_read():\n    assert lib.LIMIT is None",
 );
 
+/// It reads what the other file's test leaves.
+const MEETS: Edit<'_> = (
+    "test_b.py",
+    "def test_read():\n    pass",
+    "def test_read():\n    assert lib.LIMIT == 1",
+);
+
 struct Suite(Project);
 
 impl Suite {
@@ -129,11 +136,7 @@ fn what_is_left_is_known_after_a_run_of_chosen_tests() {
             (("test_a.py", "lib.LIMIT = 1", "lib.LIMIT = 2"), "test_read"),
         ] {
             let mut suite = Suite::new(python);
-            suite.edit((
-                READS.0,
-                READS.1,
-                "def test_read():\n    assert lib.LIMIT == 1",
-            ));
+            suite.edit(MEETS);
             assert!(suite.run(&[]).1);
             suite.edit(("test_b.py", "assert True", "assert n >= 0"));
             assert_eq!(suite.run(&["-k", "plain"]), (8, true));
@@ -148,11 +151,7 @@ fn what_is_left_is_known_after_a_run_of_chosen_tests() {
 fn who_was_not_chosen_still_leaves_what_others_met() {
     on_all_interpreters(Wanted::Newest, |python| {
         let mut suite = Suite::new(python);
-        suite.edit((
-            READS.0,
-            READS.1,
-            "def test_read():\n    assert lib.LIMIT == 1",
-        ));
+        suite.edit(MEETS);
         assert!(suite.run(&[]).1);
         suite.edit(("test_a.py", "    lib.LIMIT = 1", "    pass"));
         assert_eq!(suite.run(&["-k", "plain"]), (0, true));

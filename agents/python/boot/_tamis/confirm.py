@@ -112,16 +112,19 @@ def _judge(agent, exclusion, items, others, collected, can_wait):
             if met is not None:
                 refuted[test] = met
                 continue
-        why = "an earlier test that leaves something"
         if told.get("is_same"):
-            is_here = exclusion.changed.isdisjoint(told.get("late", ()))
-            why = None if is_here else "its environment differs"
-        elif "sets" in told:
+            if exclusion.changed.isdisjoint(told.get("late", ())):
+                confirmed.add(test)
+            else:
+                refuted[test] = "its environment differs"
+            continue
+        why = "an earlier test that leaves something"
+        if "sets" in told:
             why = plan.judge(test, told, *of_item)
         if why is None:
             confirmed.add(test)
             continue
-        if plan.tied(test) is not None and not told.get("is_same"):
+        if plan.tied(test) is not None:
             differs = None
             if told.get("is_import_same"):
                 if not exclusion.changed.isdisjoint(told.get("late", ())):
