@@ -410,6 +410,7 @@ impl<'d> Planning<'d> {
         let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);
+        let tells_calls = self.tells_calls();
         self.drop_beyond_values(&reads);
         self.hand_on(&mut reads);
         let mut used: BTreeSet<usize> = BTreeSet::new();
@@ -448,6 +449,7 @@ impl<'d> Planning<'d> {
             modules: self.modules.all,
             asked: words.asked,
             leading: words.leading,
+            tells_calls,
             functions: by_path,
             tests: self
                 .open

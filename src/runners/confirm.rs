@@ -24,6 +24,9 @@ pub(crate) struct Confirm<'a> {
     /// has such a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leading: Vec<&'static str>,
+    /// Whether records tell who asks functions how they can be called.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tells_calls: bool,
     pub units: Vec<OwnUnit>,
     /// Lists of indexes into `units`.
     pub sets: Vec<Vec<usize>>,

@@ -22,6 +22,7 @@ mod bad_input;
 mod believed;
 mod benign;
 mod beside;
+mod called;
 mod cargo;
 mod carried;
 mod chains;

@@ -17,6 +17,7 @@
 
 mod asked;
 pub(crate) mod cache;
+mod called;
 mod casts;
 mod classes;
 pub(crate) mod closure;
@@ -127,6 +128,7 @@ impl Language for Python {
     }
 }
 
+pub(crate) use self::called::CALLED;
 pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 pub(crate) use self::keyed::{KEYED, Keyed, is_entry, keyed_in, shown};

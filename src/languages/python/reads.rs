@@ -9,6 +9,7 @@ use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::FxHashMap;
 
 use super::asked;
+use super::called;
 use super::dynamic;
 use super::keyed::{Keyed, kind_of, spelled};
 use super::listed;
@@ -111,6 +112,7 @@ impl<'a> Reading<'a> {
         if let What::Reached(name) = &unit.what {
             let told = Keyed::of(name).map(|keyed| by_key(unit.path(), keyed));
             let told = told.or_else(|| listed::reads(unit.path(), name));
+            let told = told.or_else(|| called::reads(name));
             return Ok(Some(match told {
                 Some(reads) => reads,
                 None => self.reached(unit.path(), name),
@@ -352,6 +354,7 @@ impl Found {
     /// those of the classes around it.
     fn runs(&mut self, qualified: &str) {
         self.loads.extend(qualified.split('.').map(name_hash));
+        self.names.insert(called::own(qualified));
     }
 }
 

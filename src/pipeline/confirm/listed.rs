@@ -1,26 +1,32 @@
-//! Code that gets all members of classes at once: which classes those are the record tells.
+//! What records tell only since a version: which classes those are of which code gets all members
+//! at once, and which functions those that it asks how they can be called.
 
 use super::Planning;
-use crate::languages::{LISTED, UnitReads};
+use crate::languages::{CALLED, LISTED, UnitReads};
 use crate::matrix::{Matrix, What};
 
 impl Planning<'_> {
     /// It reads members of all classes where a record does not tell: rows that an older version has
     /// made.
     pub(super) fn list_members(&self, reads: &mut [Option<UnitReads>]) {
-        if self.records.iter().all(|matrix| tells(matrix)) {
+        if self.records.iter().all(|matrix| tells(matrix, LISTED)) {
             return;
         }
         for reads in reads.iter_mut().flatten() {
             reads.members |= reads.lists_members;
         }
     }
+
+    /// Whether all records tell who asks functions how they can be called.
+    pub(super) fn tells_calls(&self) -> bool {
+        self.records.iter().all(|matrix| tells(matrix, CALLED))
+    }
 }
 
-/// Whether each row of a matrix does.
-fn tells(matrix: &Matrix) -> bool {
+/// Whether each row of a matrix tells what texts with this mark are about.
+fn tells(matrix: &Matrix, mark: char) -> bool {
     let is_mark =
-        |what: &What| matches!(what, What::Reached(text) if text.strip_prefix(LISTED) == Some(""));
+        |what: &What| matches!(what, What::Reached(text) if text.strip_prefix(mark) == Some(""));
     let mut units = matrix.units.iter();
     let Some(mark) = units.position(|(unit, _)| is_mark(&unit.what)) else {
         return false;

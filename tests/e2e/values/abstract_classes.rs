@@ -2,12 +2,9 @@
 
 use crate::harness::*;
 
-cases!(abstract_classes);
+cases!(abstract_classes, below_an_interface);
 
-/// Classes that are registered as those of an interface.
-fn abstract_classes() -> Case {
-    Case::new(
-        r#"
+const FILES: &str = r#"
 -- shapes.py --
 import abc
 import collections.abc
@@ -50,8 +47,11 @@ def test_mapping():
 
 def test_new():
     assert shapes.Square()
-"#,
-    )
+"#;
+
+/// Classes that are registered as those of an interface.
+fn abstract_classes() -> Case {
+    Case::new(FILES)
     .by_value()
     .edit(
         "with an interface of the project",
@@ -112,6 +112,48 @@ def test_new():
             "shapes.py",
             "    pass\n\n\nset_up",
             "    return None\n\n\nset_up",
+        )],
+        NONE,
+    )
+}
+
+/// Classes that are derived from an interface.
+fn below_an_interface() -> Case {
+    Case::new(FILES)
+    .by_value()
+    .edit(
+        "a new class without a name of its own that answers for others",
+        [append(
+            "shapes.py",
+            "\n\nKEPT = [type(\"Wide\", (Shape,), {\"__subclasshook__\": classmethod(lambda *one: True)})]\n",
+        )],
+        at_least(["! test_shapes.py::test_shape"]),
+    )
+    .edit(
+        "a new class below an interface that has one registered",
+        [append(
+            "shapes.py",
+            "\n\nclass Wide(Shape):\n    pass\n\n\nWide.register(Square)\n",
+        )],
+        at_least(["! test_shapes.py::test_shape"]),
+    )
+    .edit(
+        "a new class whose own kind answers for others",
+        [append(
+            "shapes.py",
+            "\n\nclass Kind(abc.ABCMeta):\n    def __subclasscheck__(cls, other):\n        \
+             return cls.__name__ == \"Wide\" or super().__subclasscheck__(other)\n\n\n\
+             class Wide(Shape, metaclass=Kind):\n    pass\n",
+        )],
+        at_least(["! test_shapes.py::test_shape"]),
+    )
+    .edit(
+        "new classes below an interface, for their own instances only",
+        [append(
+            "shapes.py",
+            "\n\nclass Kind(abc.ABCMeta):\n    pass\n\n\n\
+             class Round(Shape, metaclass=Kind):\n    pass\n\n\n\
+             class Circle(Round):\n    pass\n\n\nset_up()\n",
         )],
         NONE,
     )

@@ -8,7 +8,7 @@ have none, are looked for first; then who reads one of them. Whoever cannot be d
 """
 
 from .names import name_hash
-from .values import ITEMS, MODULES, PROCESS
+from .values import ITEMS, MODULES, PROCESS, is_plain
 
 # What the interpreter asks of modules by itself.
 _ASKED_OF_MODULES = frozenset(("__dir__", "__path__", "__class__"))
@@ -37,7 +37,10 @@ class Difference:
     """A cell that has not the recorded value, or a module or class that is there at one time
     only."""
 
-    __slots__ = ("name", "key", "path", "why", "kind", "for_all", "names", "hashes", "cell")
+    __slots__ = (
+        *("name", "key", "path", "why", "kind", "for_all", "names", "hashes", "cell"),
+        "is_plain",
+    )
 
     def __init__(self, name, key, path, why=None):
         self.name = name
@@ -49,6 +52,8 @@ class Difference:
         self.for_all = False
         # The path and the name by which tests left it.
         self.cell = None
+        # Whether both values say so: see `values.digest_of`.
+        self.is_plain = False
         self.kind = _kind(name, key)
         self._name()
 
@@ -64,6 +69,8 @@ class Difference:
             # Code that gets all members of a class tells which class.
             told = (self.name, "%s:%s" % (self.path, holder)) if self.path else ("*",)
             self.hashes.update(name_hash(_LISTED + one) for one in told)
+        if self.kind == "call":
+            self.hashes.add(name_hash("(" + (holder and holder + ".") + self.key))
         if self.kind == "global" and self.key == _PROVIDER:
             self.hashes.add(name_hash("%s:%s" % (self.path, _PROVIDER)))
 
@@ -85,7 +92,7 @@ class Difference:
         if self.kind in ("docs", "annotations"):
             # `f.__doc__`: those who spell `f` alone do not read it.
             return (self.key.rpartition(".")[2],)
-        if self.kind in ("shape", "text", "entry"):
+        if self.kind in ("shape", "text", "entry", "call"):
             return ()
         return (self.key,)
 
@@ -93,6 +100,11 @@ class Difference:
         """The docstring or the annotations of a function that is there at one time only: who
         gets at the function has read another cell."""
         self.kind = "text"
+        self._name()
+
+    def be_called(self):
+        """How a function can be called, which says all that it is but for its code."""
+        self.kind = "call"
         self._name()
 
     def __str__(self):
@@ -112,7 +124,7 @@ def _said(text, why):
 
 # The last one is what stands at a key of a global dictionary.
 _KINDS = tuple(
-    "module class text docs annotations marks shape member global subclasses entry".split()
+    "module class text docs annotations marks shape member global subclasses entry call".split()
 )
 # Those that code gets at by a name.
 _NAMED = ("module", "class", "member", "global")
@@ -137,6 +149,10 @@ def _kind(name, key):
     if key.endswith(("]", "]?")) and ":" not in name:
         return "entry"
     return "member" if ":" in name else "global"
+
+
+def _is_plain(value):
+    return value is not None and is_plain(value)
 
 
 def _is_of_new(key, before, after):
@@ -164,10 +180,11 @@ class Differences:
         self.found = []
 
     @classmethod
-    def of_import(cls, recorded, session, asked):
-        """What of one record's cells differs from this session's when all tests are found."""
+    def of_import(cls, recorded, session, asked, tells_calls):
+        """What of one record's cells differs from this session's when all tests are found.
+        `tells_calls`: whether records tell who asks how functions can be called."""
         found = cls(session, asked)
-        found._compare(recorded)
+        found._compare(recorded, tells_calls)
         found._judge()
         return found
 
@@ -215,7 +232,7 @@ class Differences:
         # import, by those who need that.
         return Difference(holder, key, "" if is_library else path)
 
-    def _compare(self, recorded):
+    def _compare(self, recorded, tells_calls):
         then = {(name, path): dict(map(tuple, cells)) for name, path, cells in recorded}
         now = self.session.cells
         modules_then = {key for key in then if ":" not in key[0]}
@@ -239,9 +256,10 @@ class Differences:
             for key in before.keys() | after.keys():
                 value = before.get(key)
                 if value is None or value != after.get(key):
-                    self._add(name, key, path, _is_of_new(key, before, after))
+                    are_plain = tells_calls and all(map(_is_plain, (value, after.get(key))))
+                    self._add(name, key, path, _is_of_new(key, before, after), are_plain)
 
-    def _add(self, name, key, path, is_of_new):
+    def _add(self, name, key, path, is_of_new, are_plain):
         why = self.session.why.get((name, path, key))
         if name == ITEMS:
             self.items.add(key)
@@ -257,8 +275,11 @@ class Differences:
             self.everywhere.append(_said(text, why))
         else:
             self.found.append(Difference(name, key, path, why))
+            self.found[-1].is_plain = are_plain
             if is_of_new:
                 self.found[-1].be_text()
+            elif are_plain and key != "__subclasses__":
+                self.found[-1].be_called()
 
     # -- who reads it -------------------------------------------------------
 
@@ -269,10 +290,13 @@ class Differences:
                 # Who reads an instance or a subclass of it reads another cell, too.
                 one.for_all = self.session.is_found_by_base(one.name)
                 continue
-            if one.kind not in ("class", "member", "global") or one.path == "":
+            if one.kind not in ("class", "member", "global", "call") or one.path == "":
                 continue
             if one.key in self.asked or one.key.startswith("pytest_"):
                 one.for_all = True
+            elif one.kind == "call":
+                # Who calls it runs its code.
+                continue
             elif one.kind == "global":
                 one.for_all = one.key in _ASKED_OF_MODULES
             elif self._is_implicit(one):
@@ -291,8 +315,8 @@ class Differences:
         kind = self.session.find_class(one.name)
         if key == "__subclasses__":
             # `isinstance` asks the subclasses of an abstract class.
-            is_abstract = kind is not None and "_abc_impl" in vars(kind)
-            return is_abstract or self.session.is_found_by_base(one.name)
+            is_asked = kind is not None and "_abc_impl" in vars(kind) and not one.is_plain
+            return is_asked or self.session.is_found_by_base(one.name)
         if key in ("<bases>", "_abc_impl"):
             return True
         if key[:2] == "__" and key[-2:] == "__" and key not in _READ_BY_NAME:

@@ -9,17 +9,12 @@ import builtins
 import sys
 import types
 
-try:
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 from .agent import guard
 from .fixtures import TEAR_DOWN
 from .names import name_hash
 from .paths import OUTSIDE, PROJECT
 from .places import Place
-from .values import MODULES, PROCESS
+from .values import MODULES, PROCESS, digest_of
 from .watch import is_a, member_at
 
 # The value of a cell that another test changed before any could meet it that leaves nothing.
@@ -366,7 +361,7 @@ class Cells:
             # A module that tests imported, or one outside the project.
             return None
         value = self._values.get(self._place(path, name), {}).get(name, b"")
-        return None if isinstance(value, str) else blake2b(value, digest_size=16).hexdigest()
+        return None if isinstance(value, str) else digest_of(value)
 
     def place(self, cell):
         """Where a cell stands."""

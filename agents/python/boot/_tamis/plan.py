@@ -46,7 +46,8 @@ class Plan:
         matrix = told["matrix"]
         if matrix not in self._differences:
             holders = self.content["matrices"][matrix]["holders"]
-            found = Differences.of_import(holders, self.session, self.asked)
+            tells_calls = self.content.get("tells_calls", False)
+            found = Differences.of_import(holders, self.session, self.asked, tells_calls)
             self._differences[matrix] = found
             self._readings[matrix] = Readings(self.content, self.index, found)
         differences = self._differences[matrix]

@@ -227,15 +227,22 @@ class Present:
         return paths.code_file(file) is not None or paths.actor(file) == "agent"
 
 
+# What a metaclass answers `isinstance` with.
+_CHECKS = frozenset(("__instancecheck__", "__subclasscheck__"))
+
+
 def _answers_by_itself(kind):
     """Whether a class may say of objects of other classes that they are its instances: by a
     hook, by what was registered with it, or by its metaclass."""
     hooks = (one for one in type.mro(kind) if "__subclasshook__" in vars(one))
     if vars(next(hooks)).get("__module__") not in _HOOKS_FOR_THEMSELVES:
         return True
+    checks = (one for one in type.mro(type(kind)) if not _CHECKS.isdisjoint(vars(one)))
+    if next(checks) not in (type, abc.ABCMeta):
+        return True
     if "_abc_impl" not in vars(kind):
         return False
-    return type(kind) is not abc.ABCMeta or _registered is None or bool(_registered(kind)[0])
+    return _registered is None or bool(_registered(kind)[0])
 
 
 def _empty():

@@ -19,6 +19,7 @@ from .asked_in_c import names_in
 from .bytecode import attribute, steps, steps_at
 from .listed import Listed
 from .readers import Readers
+from .signatures import Signatures
 from .watch import is_a, member_at
 
 # `exec`, `eval`, and what else runs or makes code; and what a pickle gets by its name.
@@ -85,8 +86,11 @@ def install(agent):
         reached = agent.reached
         watched = reached.on_frame, reached.on_docstring, reached.on_annotations
         listed = Listed(agent, reached)
-        native.watch_frames(*map(watcher, (*watched, listed.on_members)))
+        signatures = Signatures(agent, reached)
+        watched += listed.on_members, signatures.on_signature
+        native.watch_frames(*map(watcher, watched))
         listed.begin()
+        signatures.begin()
         if not native.watch_attributes(watcher(reached.on_attribute), builtins):
             reached.ask_for_any(agent.root_scope)
 
@@ -260,6 +264,11 @@ class Reached:
                 return False
             frame = frame.f_back
         return False
+
+    @staticmethod
+    def is_own(frame):
+        """Whether the agent itself asks."""
+        return frame.f_code.co_filename.startswith(_OWN)
 
     def _is_of_runner(self, file):
         answer = self._runners.get(file)

@@ -332,7 +332,21 @@ def _told(value, again):
         return None, value
     if not isinstance(again, bytes) or again[:16] != value[:16]:
         return None, "volatile"
-    return blake2b(value, digest_size=16).hexdigest(), None
+    return digest_of(value), None
+
+
+def digest_of(value):
+    """The text of a cell's value as the native helper tells it. The last bit of it says whether the
+    cell is plain: a function that is nothing but its code and how that can be called, or subclasses
+    that have no say on what other objects are."""
+    is_plain = len(value) % 16
+    digest = blake2b(value, digest_size=16).digest()
+    return (digest[:-1] + bytes((digest[-1] & 0xFE | is_plain,))).hex()
+
+
+def is_plain(digest):
+    """Whether the last bit of such a text says so."""
+    return int(digest[-1], 16) & 1 == 1
 
 
 def _codecs_of_interpreter():

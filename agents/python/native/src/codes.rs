@@ -148,6 +148,18 @@ pub unsafe fn is_of_project(code: Ref) -> bool {
     number(code).is_some()
 }
 
+/// Whether `code`, which perhaps has not run, is the project's.
+pub unsafe fn is_written_in_project(code: Ref) -> bool {
+    if is_of_project(code) {
+        return true;
+    }
+    let Some(file) = owned(PyObject_GetAttrString(code, c"co_filename".as_ptr())) else {
+        PyErr_Clear();
+        return false;
+    };
+    text_of(file.0).is_some_and(|path| CODES.get().is_project(&path))
+}
+
 /// Notes that code with this number runs.
 pub unsafe fn touch_number(number: u32) {
     let epoch = HOT.get().epoch;

@@ -168,6 +168,7 @@ unsafe extern "C" {
     pub fn PySet_Add(set: Ref, item: Ref) -> c_int;
     pub fn PySet_Clear(set: Ref) -> c_int;
     pub fn PySet_Contains(set: Ref, item: Ref) -> c_int;
+    pub fn PySet_Size(set: Ref) -> isize;
     pub fn PySet_New(items: Ref) -> Ref;
     pub fn PySys_AddAuditHook(
         hook: unsafe extern "C" fn(*const c_char, Ref, *mut c_void) -> c_int,
@@ -282,8 +283,10 @@ pub mod type_object {
     const DESCR_GET: isize = 272;
     const DESCR_SET: isize = 280;
     const DICTOFFSET: isize = 288;
+    const INIT: isize = 296;
     const DEL: isize = 376;
     const FINALIZE: isize = 392;
+    const VECTORCALL: isize = 400;
 
     pub const INLINE_VALUES: usize = 1 << 2;
     pub const MANAGED_WEAKREF: usize = 1 << 3;
@@ -333,6 +336,19 @@ pub mod type_object {
     }
     pub unsafe fn dict(kind: Ref) -> Ref {
         word(kind, DICT) as Ref
+    }
+    pub unsafe fn init(kind: Ref) -> usize {
+        word(kind, INIT)
+    }
+    /// Puts a function there; classes that are made later inherit it.
+    pub unsafe fn set_init(kind: Ref, function: usize) {
+        *kind.byte_offset(INIT).cast::<usize>() = function;
+    }
+    pub unsafe fn vectorcall(kind: Ref) -> usize {
+        word(kind, VECTORCALL)
+    }
+    pub unsafe fn set_vectorcall(kind: Ref, function: usize) {
+        *kind.byte_offset(VECTORCALL).cast::<usize>() = function;
     }
 }
 

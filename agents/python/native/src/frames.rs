@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_int, c_void};
 use crate::codes;
 use crate::digest::dict_of;
 use crate::ffi::*;
-use crate::members;
+use crate::{members, signatures};
 
 type Get = unsafe extern "C" fn(Ref, Ref, Ref) -> Ref;
 type Set = unsafe extern "C" fn(Ref, Ref, Ref) -> c_int;
@@ -33,6 +33,14 @@ const SPELLED: [&CStr; 4] = [
     c"__annotate__",
     c"__annotate_func__",
     c"__annotations_cache__",
+];
+
+/// What says how a function can be called.
+const SIGNATURE: [&CStr; 4] = [
+    c"__code__",
+    c"__defaults__",
+    c"__kwdefaults__",
+    c"__closure__",
 ];
 
 /// An attribute that is watched.
@@ -70,14 +78,17 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
 /// `of_annotations` is also told of classes, with their annotations or their members, and modules;
 /// of other objects that are asked for annotations by a built-in function, and of code outside the
 /// project that spells these, when it first runs: both with `None`. `of_members(class)` when any code
-/// gets the members of a class.
-pub unsafe fn watch(
-    callback: Ref,
-    of_docstrings: Ref,
-    of_annotations: Ref,
-    of_members: Ref,
-) -> bool {
+/// gets the members of a class. `of_signatures`: see [`signatures::watch`].
+pub unsafe fn watch(told: [Ref; 5]) -> bool {
+    let [
+        callback,
+        of_docstrings,
+        of_annotations,
+        of_members,
+        of_signatures,
+    ] = told;
     members::watch(of_members);
+    signatures::watch(of_signatures);
     let set = |place: &Global<Ref>, callback| unsafe {
         Py_IncRef(callback);
         std::mem::replace(place.get(), callback)
@@ -108,7 +119,20 @@ pub unsafe fn watch(
         && (version().1 < 14
             || replace(&raw mut PyFunction_Type, c"__annotate__", tell_annotations))
         && replace(&raw mut PyFunction_Type, c"__doc__", tell_docstring)
+        && { SIGNATURE.iter() }
+            .all(|name| unsafe { replace(&raw mut PyFunction_Type, name, tell_signature) })
         && watch_classes()
+}
+
+unsafe fn tell_signature(function: Ref, _: Ref, _: &Watched) {
+    if is_told() {
+        signatures::tell(function);
+    }
+}
+
+/// Whether code of the main interpreter asks.
+pub unsafe fn is_told() -> bool {
+    !*IS_QUIET.get() && !PyEval_GetFrame().is_null() && is_main()
 }
 
 /// Before 3.10 classes have no descriptor for annotations, but one for their members.
@@ -261,7 +285,8 @@ unsafe fn replace(kind: Ref, name: &'static CStr, tell: unsafe fn(Ref, Ref, &Wat
         tell,
     }));
     let settable = [c"f_lineno", c"__doc__", c"__annotations__", c"__annotate__"];
-    let can_set = type_object::descr_set((*plain).kind) != 0 && settable.contains(&name);
+    let is_settable = settable.contains(&name) || SIGNATURE[..3].contains(&name);
+    let can_set = type_object::descr_set((*plain).kind) != 0 && is_settable;
     // The descriptor refers to it for ever.
     let definition = Box::leak(Box::new(Definition {
         name: name.as_ptr(),

@@ -28,6 +28,7 @@ mod members;
 mod module;
 mod monitoring;
 mod outliving;
+mod signatures;
 mod signs;
 mod standins;
 mod trace;

@@ -224,21 +224,22 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
-    let [mut callback, mut of_docstrings, mut of_annotations, mut of_members]: [Ref; 4] =
-        [null_mut(); 4];
+    let mut told: [Ref; 5] = [null_mut(); 5];
+    let [frames, docstrings, annotations, members, signatures] = &mut told;
     if !in_main()
         || PyArg_ParseTuple(
             args,
-            c"OOOO:watch_frames".as_ptr(),
-            &raw mut callback,
-            &raw mut of_docstrings,
-            &raw mut of_annotations,
-            &raw mut of_members,
+            c"OOOOO:watch_frames".as_ptr(),
+            std::ptr::from_mut(frames),
+            std::ptr::from_mut(docstrings),
+            std::ptr::from_mut(annotations),
+            std::ptr::from_mut(members),
+            std::ptr::from_mut(signatures),
         ) == 0
     {
         return null_mut();
     }
-    match frames::watch(callback, of_docstrings, of_annotations, of_members) {
+    match frames::watch(told) {
         true => none(),
         false => null_mut(),
     }

@@ -75,6 +75,45 @@ unsafe fn description(function: Ref, layout: FunctionLayout, content: &mut Conte
     }
 }
 
+/// Kinds of code that a call alone does not run: generators and coroutines.
+const WAITS: i64 = 0x20 | 0x80 | 0x100 | 0x200;
+
+/// Whether a member of a class, or of the module if `qualified` has no dot, is a function of the
+/// project that was written there, and has nothing but how it can be called: signature, defaults
+/// and closure. Whoever calls it runs its code, or gets a `TypeError` that tells. `false` before
+/// 3.12: C code could drop such errors before they were made.
+pub unsafe fn is_plain(value: Ref, module: &[u8], qualified: &[u8], walk: &mut Walk) -> bool {
+    let layout = match walk.layouts.function {
+        Some(layout) if (*value).kind == &raw mut PyFunction_Type && version().1 >= 12 => layout,
+        _ => return false,
+    };
+    let is = |text: Ref, wanted: &[u8]| unsafe {
+        is_text(text) && text_of(text).is_some_and(|text| *text == *wanted)
+    };
+    let dict = _PyObject_GetDictPtr(value);
+    let has_attributes = !dict.is_null() && !(*dict).is_null() && !is_empty_dict(*dict);
+    if has_attributes
+        || !is(word(value, layout.module) as Ref, module)
+        || !is(word(value, layout.qualified_name) as Ref, qualified)
+    {
+        return false;
+    }
+    let code = word(value, layout.code) as Ref;
+    if !crate::codes::is_written_in_project(code)
+        || codes::number(code, c"co_flags").is_none_or(|flags| flags & WAITS != 0)
+    {
+        return false;
+    }
+    let name = PyObject_GetAttrString(code, c"co_qualname".as_ptr());
+    match walk.keep(name) {
+        Some(name) => is(name, qualified),
+        None => {
+            PyErr_Clear();
+            false
+        }
+    }
+}
+
 /// What stands for the files of the agent itself, and for those of libraries
 /// that keep no state in caches.
 const AGENT: &[u8] = b"*agent/";

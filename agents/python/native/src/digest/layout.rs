@@ -14,6 +14,7 @@ pub const TYPE_REPR: isize = 88;
 pub const TYPE_STR: isize = 136;
 const TYPE_TRAVERSE: isize = 184;
 pub const TYPE_BASES: isize = 336;
+pub const TYPE_MRO: isize = 344;
 pub const TYPE_SUBCLASSES: isize = 360;
 
 #[derive(Clone, Copy)]

@@ -8,6 +8,7 @@ mod functions;
 mod graph;
 mod hash;
 mod homes;
+mod hooks;
 mod kinds;
 pub mod layout;
 mod library;
@@ -16,6 +17,7 @@ mod object;
 mod roots;
 mod sources;
 mod walk;
+mod wanted;
 
 use std::ptr::null_mut;
 
@@ -47,10 +49,10 @@ pub enum Naming {
 /// null with an exception. `places`: a tuple of (prefix, text) pairs. `late`: null, or a tuple of
 /// the names of modules that are not told by these names, as their cells are compared nowhere.
 pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming, late: Ref) -> Ref {
-    let Some(roots) = roots::parse(roots) else {
+    let Some(roots) = wanted::parse(roots) else {
         return null_mut();
     };
-    let Some(places) = roots::parse_places(places) else {
+    let Some(places) = wanted::parse_places(places) else {
         return null_mut();
     };
     let late = match late.is_null() {
@@ -62,7 +64,7 @@ pub unsafe fn cells(roots: Ref, places: Ref, naming: Naming, late: Ref) -> Ref {
     };
     let layouts = layout::layouts();
     let collection = NoCollection::begin();
-    let modules = roots.iter().filter_map(roots::Root::module).collect();
+    let modules = roots.iter().filter_map(wanted::Root::module).collect();
     let mut walk = Walk::new(layouts, Names::new(layouts, modules, late), places);
     walk.by_address = naming == Naming::Address;
     walk.is_later = naming == Naming::Known;
@@ -136,7 +138,9 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         };
         let found = match cell.target {
             Target::Plain(digest) => Ok((digest, shared)),
-            Target::Node(node) if matches!(cell.key, Key::Same) => Ok((names[node as usize], [0, 0])),
+            Target::Node(node) if matches!(cell.key, Key::Same) => {
+                Ok((names[node as usize], [0, 0]))
+            }
             Target::Node(node) if graph.is_opaque(node) => Err(explanation(graph, node)),
             Target::Node(node) => {
                 let mut hasher = const { Hasher::new("sharing") };
@@ -170,7 +174,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
             continue;
         }
         let value = match found {
-            Ok((value, sharing)) => bytes_of(value, sharing),
+            Ok((value, sharing)) => bytes_of(value, sharing, cell.is_plain),
             Err(why) => PyUnicode_FromStringAndSize(why.as_ptr().cast(), why.len() as isize),
         };
         let of_root = dict_in(all, taking.labels[cell.root].as_ref());
@@ -178,7 +182,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     }
     for (library, found) in libraries {
         let value = match found {
-            Ok(hasher) => bytes_of(hasher.finish(), [0, 0]),
+            Ok(hasher) => bytes_of(hasher.finish(), [0, 0], false),
             Err(why) => PyUnicode_FromStringAndSize(why.as_ptr().cast(), why.len() as isize),
         };
         let of_root = dict_in(all, taking.labels[library].as_ref());
@@ -197,7 +201,11 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         };
         for cell in taking.cells.iter().filter(of_cell) {
             let label = [b"*unwatched:", taking.labels[cell.root].as_slice()].concat();
-            put(dict_in(all, &label), cell.key, bytes_of([0, 0], [0, 0]));
+            put(
+                dict_in(all, &label),
+                cell.key,
+                bytes_of([0, 0], [0, 0], false),
+            );
         }
         match naming {
             Naming::Kept => base::keep(&taking.walk, &names, first),
@@ -250,7 +258,7 @@ unsafe fn put(dict: Ref, key: Key, value: Ref) {
             let name = String::from_utf8_lossy(&name);
             PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as isize)
         }
-        Key::Digest(digest) => bytes_of(digest, [0, 0]),
+        Key::Digest(digest) => bytes_of(digest, [0, 0], false),
         Key::Whole => none(),
         Key::Bases => PyUnicode_InternFromString(c"<bases>".as_ptr()),
         Key::Same => PyLong_FromLong(1),
@@ -265,12 +273,14 @@ unsafe fn put(dict: Ref, key: Key, value: Ref) {
     }
 }
 
-/// 16 bytes for the value; 16 more if objects with an identity are reached.
-unsafe fn bytes_of(value: Digest, sharing: Digest) -> Ref {
+/// 16 bytes for the value; 16 more if objects with an identity are reached; one more if it is
+/// plain: see [`Cell`].
+unsafe fn bytes_of(value: Digest, sharing: Digest, is_plain: bool) -> Ref {
     let words = [value[0], value[1], sharing[0], sharing[1]];
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let size = if sharing == [0, 0] { 16 } else { 32 };
-    PyBytes_FromStringAndSize(bytes.as_ptr().cast(), size)
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.truncate(if sharing == [0, 0] { 16 } else { 32 });
+    bytes.extend(is_plain.then_some(1));
+    PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)
 }
 
 /// `type: path`.

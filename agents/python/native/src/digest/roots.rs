@@ -1,4 +1,4 @@
-//! What the agent asks about, and the cells that this has.
+//! The cells that what the agent asks about has.
 
 use std::borrow::Cow;
 
@@ -6,130 +6,23 @@ use super::base;
 use super::classes::{
     bound, dict_of, entries, find, is_class, is_module, is_same_text, is_text, module_name,
 };
-use super::functions::{behind, is_annotated, made_doc};
+use super::functions::{behind, is_annotated, is_plain, made_doc};
 use super::graph::{self, Label};
-use super::hash::{Digest, Hasher, Texts};
+use super::hash::{Digest, Hasher};
 use super::homes::is_at_home;
+use super::hooks::{are_silent_below, subclasses};
 use super::kinds::Kind;
-use super::layout::{FunctionLayout, TYPE_BASES, TYPE_SUBCLASSES};
+use super::layout::{FunctionLayout, TYPE_BASES};
 use super::library::cache_entries;
 use super::noise;
 use super::walk::{Target, Walk};
+use super::wanted::{BELOW, Library, Root};
 use crate::ffi::*;
-use crate::guards::WEAK_TARGET;
 
-/// Keys for the order of keys, and for the subclasses of all classes of a module, registered
-/// ones too.
+/// Key for the order of keys.
 const SHAPE: &[u8] = b"";
-const BELOW: &[u8] = b"*subclasses";
 /// Of an abstract class: what was registered with it.
 const REGISTERED: &[u8] = b"_abc_impl";
-
-pub struct Root {
-    label: Vec<u8>,
-    object: Ref,
-    /// Only these keys: there can be thousands.
-    keys: Option<Texts>,
-    /// It is a library's.
-    library: Option<Library>,
-}
-
-/// What of a library's module does not count: names, of a member `Class.name`.
-struct Library {
-    without: Vec<Vec<u8>>,
-    /// All cells are one.
-    is_whole: bool,
-}
-
-impl Root {
-    pub fn module(&self) -> Option<(Vec<u8>, Ref)> {
-        // SAFETY: the caller's tuple holds the object.
-        unsafe { is_module(self.object).then(|| Some((module_name(self.object)?, self.object)))? }
-    }
-
-    fn takes(&self, key: &[u8]) -> bool {
-        self.keys.as_ref().is_none_or(|keys| keys.contains(key))
-    }
-
-    /// Whether only subclasses are asked for: nearly all that is taken again is that.
-    fn is_below(&self) -> bool {
-        let keys = self.keys.as_ref();
-        keys.is_some_and(|keys| keys.len() == 1 && keys.contains(BELOW))
-    }
-
-    /// An inner class. `name` is its qualified name. If it is not whole, its subclasses.
-    fn inner(module: &[u8], name: &[u8], class: Ref, is_whole: bool) -> Root {
-        Root {
-            label: [module, b":", name].concat(),
-            object: class,
-            keys: (!is_whole).then(|| Texts::from_iter([BELOW.to_vec()])),
-            library: None,
-        }
-    }
-}
-
-/// The roots of a tuple of `(label, object)` and `(label, object, keys)`.
-pub unsafe fn parse(tuple: Ref) -> Option<Vec<Root>> {
-    let mut roots = Vec::new();
-    for at in 0..PyTuple_Size(tuple) {
-        let item = PyTuple_GetItem(tuple, at);
-        let size = match (*item).kind == &raw mut PyTuple_Type {
-            true => PyTuple_Size(item),
-            false => 0,
-        };
-        let is_tuple = |at| unsafe { (*PyTuple_GetItem(item, at)).kind == &raw mut PyTuple_Type };
-        if !(2..=4).contains(&size)
-            || !is_text(PyTuple_GetItem(item, 0))
-            || size >= 3 && !is_tuple(2)
-            || size == 4 && !is_module(PyTuple_GetItem(item, 1))
-        {
-            raise(
-                PyExc_TypeError,
-                c"a root is (label, object), (label, object, keys) or (label, module, without, how)",
-            );
-            return None;
-        }
-        let label = text_bytes(PyTuple_GetItem(item, 0)).unwrap_or_default();
-        let mut root = Root {
-            label,
-            object: PyTuple_GetItem(item, 1),
-            keys: None,
-            library: None,
-        };
-        match size {
-            3 => root.keys = Some(texts_of(PyTuple_GetItem(item, 2))?.into_iter().collect()),
-            4 => {
-                root.library = Some(Library {
-                    without: texts_of(PyTuple_GetItem(item, 2))?,
-                    is_whole: PyTuple_GetItem(item, 3) == &raw mut _Py_NoneStruct,
-                })
-            }
-            _ => {}
-        }
-        roots.push(root);
-    }
-    Some(roots)
-}
-
-/// Pairs of a prefix of file names and what stands in its place.
-pub unsafe fn parse_places(tuple: Ref) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
-    let mut places = Vec::new();
-    if !tuple.is_null() {
-        for at in 0..PyTuple_Size(tuple) {
-            let pair = PyTuple_GetItem(tuple, at);
-            let mut pair = match (*pair).kind == &raw mut PyTuple_Type {
-                true => texts_of(pair)?,
-                false => Vec::new(),
-            };
-            let (Some(text), Some(prefix), true) = (pair.pop(), pair.pop(), pair.is_empty()) else {
-                raise(PyExc_TypeError, c"a place is (prefix, text)");
-                return None;
-            };
-            places.push((prefix, text));
-        }
-    }
-    Some(places)
-}
 
 /// Of a test, the part of its key that tells the cell of its marks.
 pub const OF_MARKS: &str = ".pytestmark";
@@ -161,6 +54,10 @@ pub struct Cell {
     /// A function of a library, where it is defined: another library that is
     /// loaded, too, and has it does not rename it.
     pub at_home: bool,
+    /// It is a function with nothing but a signature, defaults and a closure: see
+    /// [`is_plain`]. Or the subclasses of a class, and none of those below it has a say on whether
+    /// other objects are its instances.
+    pub is_plain: bool,
 }
 
 pub struct Taking {
@@ -228,7 +125,21 @@ impl Taking {
             target,
             alike,
             at_home: false,
+            is_plain: false,
         });
+    }
+
+    /// Notes that the cell that was added last has a function which is all that `holder`, a class
+    /// of the module if it has a name, says it is.
+    unsafe fn note_plain(&mut self, value: Ref, module: &[u8], holder: &[u8], key: &[u8]) {
+        let qualified = match holder.is_empty() {
+            true => Cow::Borrowed(key),
+            false => Cow::Owned([holder, b".", key].concat()),
+        };
+        let is_plain = is_plain(value, module, &qualified, &mut self.walk);
+        if let Some(cell) = self.cells.last_mut() {
+            cell.is_plain = is_plain;
+        }
     }
 
     unsafe fn take_module(&mut self, number: usize, root: &Root) {
@@ -254,6 +165,7 @@ impl Taking {
             if is_taken {
                 let target = self.walk.target(value);
                 self.add(number, Key::Text(key), target, mark(value));
+                self.note_plain(value, &name, b"", &text);
                 self.describe(number, key, value, &name);
             }
             let may_have_cells = is_taken || root.takes(BELOW);
@@ -355,6 +267,7 @@ impl Taking {
                     mark(value)
                 };
                 self.add(number, Key::Text(key), target, alike);
+                self.note_plain(value, &module, &name, &text);
                 self.describe(number, key, value, &module);
             }
             if is_class(value) && (is_taken || root.takes(BELOW)) {
@@ -393,23 +306,19 @@ impl Taking {
 
     /// The subclasses.
     unsafe fn take_below(&mut self, number: usize, class: Ref) {
-        let below = word(class, TYPE_SUBCLASSES) as Ref;
-        if below.is_null() || (*below).kind != &raw mut PyDict_Type {
-            return;
-        }
         let mut hasher = Hasher::new("subclasses");
         let mut some = false;
-        for (_, reference) in entries(below) {
-            let target = word(reference, WEAK_TARGET) as Ref;
-            if !target.is_null() && is_class(target) {
-                some = true;
-                hasher.digest(self.class_reference(target));
-            }
+        for target in subclasses(class) {
+            some = true;
+            hasher.digest(self.class_reference(target));
         }
         if some {
             let name = PyUnicode_InternFromString(c"__subclasses__".as_ptr());
             if let Some(name) = self.walk.keep(name) {
                 self.add(number, Key::Text(name), Target::Plain(hasher.finish()), 0);
+                if let Some(cell) = self.cells.last_mut() {
+                    cell.is_plain = are_silent_below(class, self.walk.layouts);
+                }
             }
         }
     }
