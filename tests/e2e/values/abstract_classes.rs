@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(abstract_classes, below_an_interface);
+cases!(abstract_classes, below_an_interface, of_libraries);
 
 const FILES: &str = r#"
 -- shapes.py --
@@ -156,5 +156,67 @@ fn below_an_interface() -> Case {
              class Circle(Round):\n    pass\n\n\nset_up()\n",
         )],
         NONE,
+    )
+}
+
+/// Classes of libraries, and interfaces of others: libraries register some when they are imported.
+fn of_libraries() -> Case {
+    Case::new(
+        r#"
+-- amounts.py --
+import decimal
+import numbers
+
+
+def is_real(value):
+    return isinstance(value, numbers.Real)
+
+
+def set_up():
+    pass
+
+
+set_up()
+-- late.py --
+import collections
+-- test_amounts.py --
+import collections.abc
+import decimal
+
+import amounts
+import late
+
+
+def test_real():
+    assert not amounts.is_real(decimal.Decimal(1))
+
+
+def test_list():
+    assert isinstance([], collections.abc.MutableSequence)
+"#,
+    )
+    .by_value()
+    .edit(
+        "a library registers its own",
+        [append("late.py", "import array\nimport asyncio\n")],
+        NONE,
+    )
+    .edit(
+        "the project does so",
+        [replace(
+            "amounts.py",
+            "    pass\n\n\nset_up",
+            "    numbers.Real.register(decimal.Decimal)\n\n\nset_up",
+        )],
+        at_least(["! test_amounts.py::test_real"]),
+    )
+    .edit(
+        "the project has a library do so",
+        [replace(
+            "amounts.py",
+            "    pass\n\n\nset_up",
+            "    list(map(numbers.Real.register, [decimal.Decimal]))\n\n\nset_up",
+        )],
+        at_least(["! test_amounts.py::test_real"]),
     )
 }

@@ -85,6 +85,8 @@ class Agent:
         self.left = None
         # Filled by `order`, if tamis asks who reads and writes what.
         self.outside = None
+        # Of classes with abstract ones.
+        self.registered = None
         # Called with the file of a module that is about to run, and with the scope of a module
         # that has run.
         self.module_importing = None
@@ -444,7 +446,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import keys, left, reached, references, state, values
+    from . import keys, left, reached, references, registered, state, values
 
     current = agent
     try:
@@ -460,6 +462,7 @@ def start(trace_directory):
         processes.install(agent)
         caches.install(agent)
         references.install(agent)
+        registered.install(agent)
         agent.resolve_imports = functools.partial(imports.resolve, agent)
         agent.settle_lookups = imports.settle_lookups
         agent.settle_missing = imports.settle_missing

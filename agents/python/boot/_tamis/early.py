@@ -189,7 +189,8 @@ class Early:
 
     def _look(self):
         """All cells of these libraries now, by address."""
-        now = self.cells(tuple(self.roots.values()), (), _IN_PLACE)
+        places = libraries.places(self.agent)
+        now = self.cells(tuple(self.roots.values()), places, _IN_PLACE)
         self.kept.append(now.pop(None))
         return now
 

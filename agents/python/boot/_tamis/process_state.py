@@ -299,4 +299,5 @@ _PARTS = {
     "sockets": _sockets,
     "csv": _csv,
     "codecs": lambda agent: agent.values.codecs,
+    "registered": lambda agent: sorted(agent.registered.pairs),
 }

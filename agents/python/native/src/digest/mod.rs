@@ -14,6 +14,7 @@ pub mod layout;
 mod library;
 mod noise;
 mod object;
+mod registered;
 mod roots;
 mod sources;
 mod walk;

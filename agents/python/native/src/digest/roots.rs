@@ -15,6 +15,7 @@ use super::kinds::Kind;
 use super::layout::{FunctionLayout, TYPE_BASES};
 use super::library::cache_entries;
 use super::noise;
+use super::registered;
 use super::walk::{Target, Walk};
 use super::wanted::{BELOW, Library, Root};
 use crate::ffi::*;
@@ -51,8 +52,8 @@ pub struct Cell {
     /// The address of an immutable value with which programs may mark
     /// something; else 0.
     pub alike: usize,
-    /// A function of a library, where it is defined: another library that is
-    /// loaded, too, and has it does not rename it.
+    /// A function of a library, or an object of a class of it, where that is defined: another
+    /// library that is loaded, too, and has it does not rename it.
     pub at_home: bool,
     /// It is a function with nothing but a signature, defaults and a closure: see
     /// [`is_plain`]. Or the subclasses of a class, and none of those below it has a say on whether
@@ -210,13 +211,18 @@ impl Taking {
                 if is_noise || library.without.iter().any(|one| *one == *full) {
                     continue;
                 }
-                let target = self.walk.target(value);
+                let registered = match !is_of_module && *text == *REGISTERED {
+                    true => registered::of_project(value, &mut self.walk),
+                    false => None,
+                };
+                let target = match registered {
+                    Some(digest) => Target::Plain(digest),
+                    None => self.walk.target(value),
+                };
                 self.add(at, Key::Text(key), target, mark(value));
+                let is_own = self.is_made_by(value, &name);
                 if let Some(cell) = self.cells.last_mut() {
-                    cell.at_home = self.walk.layouts.function.is_some_and(|layout| {
-                        let function = behind(value);
-                        !function.is_null() && is_name(word(function, layout.module) as Ref, &name)
-                    });
+                    cell.at_home = is_own;
                 }
                 if is_class(value) && self.is_home(value, &name, &full) {
                     let label = [root.label.as_slice(), b":", &full].concat();
@@ -227,6 +233,20 @@ impl Taking {
                 }
             }
         }
+    }
+
+    /// Whether a function is of this module, or an object of a class that is: another library that
+    /// has it, too, is not where it is from.
+    unsafe fn is_made_by(&self, value: Ref, module: &[u8]) -> bool {
+        let function = behind(value);
+        if !function.is_null() {
+            let layout = self.walk.layouts.function;
+            return layout
+                .is_some_and(|at| unsafe { is_name(word(function, at.module) as Ref, module) });
+        }
+        let kind = (*value).kind;
+        self.walk.names.is_made_by_python(kind)
+            && find(dict_of(kind), b"__module__").is_some_and(|text| is_name(text, module))
     }
 
     unsafe fn is_home(&self, class: Ref, module: &[u8], qualified: &[u8]) -> bool {
