@@ -6,6 +6,7 @@
 
 mod abstract_classes;
 mod annotated;
+mod annotated_members;
 mod asked;
 mod caches;
 mod called;

@@ -1,7 +1,8 @@
 """Names in the text of annotations: who evaluates such text reads what they mean.
 
 That is the text of annotations themselves, and any other that types are made of
-(`Optional["Node"]`, `TypeVar("T", bound="Node")`, `Alias = "Node"`).
+(`Optional["Node"]`, `TypeVar("T", bound="Node")`, `Alias = "Node"`). And names that are annotated: who
+reads the annotations of a class may ask it for the members that these are about.
 
 PYTEST_DONT_REWRITE
 """
@@ -26,17 +27,20 @@ class Annotated:
         self._sources = {}
 
     def spelled(self, wanted, paths):
-        """Those of the `wanted` names that are in such text, of sources and of objects."""
-        found = InMemory(wanted).names
+        """Those of the `wanted` names that are in such text, of sources and of objects; and those that
+        are annotated."""
+        looked = InMemory(wanted)
+        found, annotated = looked.names, looked.annotated
         for path in paths:
-            missing = wanted - found
+            missing = wanted - (found & annotated)
             if not missing:
                 break
             source = self._sources.get(path)
             if source is None:
                 source = self._sources[path] = Source(path)
             found |= source.spelled(missing)
-        return found
+            annotated |= source.annotated(missing)
+        return found, annotated
 
 
 class Source:
@@ -46,7 +50,8 @@ class Source:
         self._path = path
         # `None` if nobody knows.
         self._words = None
-        self._names = None
+        # Names in text, and annotated ones; `False` if nobody knows.
+        self._names = self._annotated = None
         try:
             with open(path, "rb") as file:
                 source = file.read()
@@ -57,22 +62,35 @@ class Source:
 
     def spelled(self, wanted):
         """Those of the `wanted` names that it may have in such text."""
-        if self._words is not None and wanted.isdisjoint(self._words):
+        if not self._looks_for(wanted):
             return frozenset()
-        if self._names is None:
-            self._names = self._parsed()
         return wanted & self._names if self._names is not False else wanted
 
-    def _parsed(self):
+    def annotated(self, wanted):
+        """Those that it may annotate."""
+        if not self._looks_for(wanted):
+            return frozenset()
+        return wanted & self._annotated if self._annotated is not False else wanted
+
+    def _looks_for(self, wanted):
+        if self._words is not None and wanted.isdisjoint(self._words):
+            return False
+        if self._names is None:
+            self._parse()
+        return True
+
+    def _parse(self):
         try:
             with open(self._path, "rb") as file:
                 tree = ast.parse(file.read())
         except (OSError, SyntaxError, ValueError, RecursionError):
             # Nobody knows what it says.
-            return False
+            self._names = self._annotated = False
+            return
         reader = _Reader()
         reader.statements(tree.body, False)
-        return frozenset(reader.names)
+        self._names = frozenset(reader.names)
+        self._annotated = frozenset(reader.annotated)
 
 
 class _Reader:
@@ -80,6 +98,7 @@ class _Reader:
 
     def __init__(self):
         self.names = set()
+        self.annotated = set()
 
     def _text(self, text):
         self.names.update(map(sys.intern, _WORDS.findall(text)))
@@ -100,6 +119,8 @@ class _Reader:
                 continue
             if isinstance(node, ast.AnnAssign):
                 self._all_of([node.annotation])
+                if isinstance(node.target, ast.Name):
+                    self.annotated.add(sys.intern(node.target.id))
             elif isinstance(node, ast.Subscript):
                 # What a function makes of text are types all the same.
                 self._all_of([node.slice], ast.Constant)
@@ -132,6 +153,8 @@ class InMemory:
     def __init__(self, wanted):
         self._wanted = wanted
         self.names = set()
+        # Later versions evaluate the source when somebody asks.
+        self.annotated = set(wanted) if sys.version_info >= (3, 14) else set()
         self._look_around()
 
     def _text(self, text):
@@ -152,6 +175,7 @@ class InMemory:
                 noted = type.__dict__["__dict__"].__get__(value).get("__annotations__")
                 if type(noted) is dict:
                     self._texts(noted.values())
+                    self.annotated.update(self._wanted.intersection(map(str, noted)))
 
     def _texts(self, values):
         for value in list(values):

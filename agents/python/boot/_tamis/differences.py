@@ -366,6 +366,8 @@ class Readings:
             "docstrings": every["docs"],
         }
         self._annotations = None
+        # Whether records tell of whom code gets all members.
+        self._tells = content.get("tells_calls", False)
         # The units that can get a global that holds a module.
         self._getters = None
         self._by_kind = every
@@ -468,10 +470,16 @@ class Readings:
             found = self.differences.found
             named = {at: one for at, one in enumerate(found) if one.kind in _NAMED}
             wanted = {name for one in named.values() for name in one.names}
-            spelled = wanted and self.differences.session.spelled_by_annotations(wanted)
+            session = self.differences.session
+            told = session.spelled_by_annotations(wanted) if wanted else (set(), set())
+            spelled, annotated = told
             spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
-            # Of classes that it finds there it may list the members.
-            self._annotations = self._by_kind["annotations"] | self._by_flag["members"] | spelled
+            # Of a class that has annotations it may ask for what these are about. Of whom it gets all
+            # members it tells.
+            members = self._by_flag["members"]
+            if self._tells:
+                members = {at for at in members if found[at].key in annotated}
+            self._annotations = self._by_kind["annotations"] | members | spelled
         return self._annotations
 
     def _of_set(self, number):

@@ -184,7 +184,8 @@ class Present:
         return {name for name in wanted if len(name) > _LONGEST or self._spelled.has(name)}
 
     def spelled_by_annotations(self, wanted):
-        """Which of the names mean something to whoever evaluates annotations of the project."""
+        """Which of the names mean something to whoever evaluates annotations of the project, and which
+        are annotated."""
         # Imported only here: few tests need it.
         from .annotated import Annotated
 

@@ -1,0 +1,109 @@
+//! Members of classes, and whoever reads annotations: it may ask for what these are about, and tells if
+//! it gets all members.
+
+use crate::harness::*;
+
+cases!(asked_by_annotations, named_by_annotations);
+
+const READER: &str = r#"import inspect
+import typing
+
+
+def signature(function):
+    return inspect.signature(function)
+
+
+def defaults(function):
+    kinds = [one for one in typing.get_type_hints(function).values() if "lib" in one.__module__]
+    return [getattr(kind, name) for kind in kinds for name in kind.__annotations__]
+
+
+def everything(function):
+    kinds = typing.get_type_hints(function).values()
+    return [value for kind in kinds for name, value in inspect.getmembers(kind) if name == "other"]
+"#;
+
+const FILES: &str = r#"
+-- lib.py --
+class Box:
+    size: int = 3
+    other = 4
+
+
+class Plain:
+    hue_of = "plain"
+
+
+def width(box: Box):
+    return 2
+-- test_lib.py --
+import reader
+
+import lib
+
+
+def test_width():
+    assert lib.width(1) == 2
+
+
+def test_asks():
+    assert "box" in str(reader.signature(lib.width)) and lib.Plain
+
+
+def test_defaults():
+    assert reader.defaults(lib.width) == [3]
+
+
+def test_everything():
+    assert reader.everything(lib.width) == [4]
+"#;
+
+fn asked_by_annotations() -> Case {
+    Case::new(FILES)
+        .by_value()
+        .own_venv()
+        .setup([install("reader", "1.0.0", &[("reader.py", READER)])])
+        .edit(
+            "what an annotation of a class is about",
+            [replace("lib.py", "size: int = 3", "size: int = 5")],
+            at_least(["! test_lib.py::test_defaults"]),
+        )
+        .edit(
+            "another member of it",
+            [replace("lib.py", "other = 4", "other = 6")],
+            ["! test_lib.py::test_everything"],
+        )
+        .edit(
+            "a member of a class that nobody lists",
+            [replace(
+                "lib.py",
+                "hue_of = \"plain\"",
+                "tint_of = \"plain\"",
+            )],
+            NONE,
+        )
+        .edit(
+            "a new one",
+            [append(
+                "lib.py",
+                "\n\nclass New(Plain):\n    def more_of(self):\n        return 1\n",
+            )],
+            NONE,
+        )
+}
+
+/// A class by another name.
+fn named_by_annotations() -> Case {
+    Case::new(FILES)
+        .by_value()
+        .own_venv()
+        .setup([install("reader", "1.0.0", &[("reader.py", READER)])])
+        .edit(
+            "another class for an annotation",
+            [replace("lib.py", "box: Box", "box: Plain")],
+            at_least([
+                "! test_lib.py::test_defaults",
+                "! test_lib.py::test_everything",
+            ]),
+        )
+}
