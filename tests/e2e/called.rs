@@ -127,3 +127,69 @@ fn a_function_that_becomes_something_else_counts_for_who_gets_at_it() {
         assert!(found.contains("test_has"), "{found:?}");
     });
 }
+
+const ASKERS: &str = r#"
+-- core.py --
+import compat
+OUT = []
+class C:
+    def m(self, x):
+        return x
+def f(a, b):
+    OUT.append(a)
+def g(a=1):
+    return a
+if compat.HAVE:
+    def parse(text):
+        "Parse fast."
+        return text
+else:
+    def parse(text):
+        "Parse slowly."
+        return text
+-- compat.py --
+HAVE = False
+-- test_b.py --
+import _thread
+import subprocess
+import sys
+import time
+from unittest.mock import patch
+import core
+@patch.object(core.C, "m", autospec=True)
+def test_mocked(m):
+    core.C.m(None, 1)
+def test_thread():
+    _thread.start_new_thread(core.f, (1,))
+    time.sleep(0.3)
+    assert core.OUT == []
+def test_doc():
+    assert core.parse.__doc__ == "Parse slowly."
+def test_child():
+    text = "import core, sys; sys.exit(core.g.__defaults__[0])"
+    assert subprocess.run([sys.executable, "-c", text]).returncode == 1
+def test_other():
+    assert core.C
+"#;
+
+/// Each of these reads a function without a call of it that fits.
+#[test]
+fn who_asks_in_other_ways_runs() {
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (file, from, to, wanted) in [
+            ("core.py", "m(self, x)", "m(self, x, y)", "test_mocked"),
+            ("core.py", "f(a, b)", "f(a, b=1)", "test_thread"),
+            ("core.py", "a=1", "a=2", "test_child"),
+            ("compat.py", "False", "True", "test_doc"),
+        ] {
+            let mut project = Project::new(python, ASKERS);
+            project.commit("one");
+            project.run();
+            let run = step(&mut project, &[(file, from, to)]);
+            let (ran, failed) = readers(&run);
+            assert_eq!(failed, [wanted].into(), "{from}: {ran:?}");
+            assert!(!ran.contains("test_other"), "{from}: {ran:?}");
+            assert!(project.is_as_plain());
+        }
+    });
+}

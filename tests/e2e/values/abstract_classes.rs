@@ -138,6 +138,14 @@ fn below_an_interface() -> Case {
         at_least(["! test_shapes.py::test_shape"]),
     )
     .edit(
+        "a new class that names others as its subclasses",
+        [append(
+            "shapes.py",
+            "\n\nclass Wide(Shape):\n    @classmethod\n    def __subclasses__(cls):\n        return [Square]\n",
+        )],
+        at_least(["! test_shapes.py::test_shape"]),
+    )
+    .edit(
         "a new class whose own kind answers for others",
         [append(
             "shapes.py",

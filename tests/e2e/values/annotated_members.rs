@@ -3,7 +3,11 @@
 
 use crate::harness::*;
 
-cases!(asked_by_annotations, named_by_annotations);
+cases!(
+    asked_by_annotations,
+    named_after_annotations,
+    named_by_annotations
+);
 
 const READER: &str = r#"import inspect
 import typing
@@ -16,6 +20,14 @@ def signature(function):
 def defaults(function):
     kinds = [one for one in typing.get_type_hints(function).values() if "lib" in one.__module__]
     return [getattr(kind, name) for kind in kinds for name in kind.__annotations__]
+
+
+def converted(kind):
+    return [getattr(kind, "serialize_" + name, None) for name in kind.__annotations__]
+
+
+def wanted(function, kind):
+    return [name for name in function.__annotations__ if hasattr(kind, name)]
 
 
 def everything(function):
@@ -34,7 +46,7 @@ class Plain:
     hue_of = "plain"
 
 
-def width(box: Box):
+def width(box: Box, depth_of: int = 1):
     return 2
 -- test_lib.py --
 import reader
@@ -52,6 +64,14 @@ def test_asks():
 
 def test_defaults():
     assert reader.defaults(lib.width) == [3]
+
+
+def test_converted():
+    assert reader.converted(lib.Box) == [None]
+
+
+def test_wanted():
+    assert reader.wanted(lib.width, lib.Plain) == []
 
 
 def test_everything():
@@ -89,6 +109,32 @@ fn asked_by_annotations() -> Case {
                 "\n\nclass New(Plain):\n    def more_of(self):\n        return 1\n",
             )],
             NONE,
+        )
+}
+
+/// By names that are made of annotated ones, and those of arguments.
+fn named_after_annotations() -> Case {
+    Case::new(FILES)
+        .by_value()
+        .own_venv()
+        .setup([install("reader", "1.0.0", &[("reader.py", READER)])])
+        .edit(
+            "a member that is called after an annotated one",
+            [replace(
+                "lib.py",
+                "    other = 4",
+                "    other = 4\n    serialize_size = 1",
+            )],
+            at_least(["! test_lib.py::test_converted"]),
+        )
+        .edit(
+            "one that is called like an argument",
+            [replace(
+                "lib.py",
+                "    hue_of",
+                "    depth_of = 1\n    hue_of",
+            )],
+            at_least(["! test_lib.py::test_wanted"]),
         )
 }
 

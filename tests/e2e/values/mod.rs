@@ -17,6 +17,7 @@ mod generated;
 mod holders;
 mod identity;
 mod import_code;
+mod kept_signatures;
 mod kinds;
 mod libraries;
 mod listed;

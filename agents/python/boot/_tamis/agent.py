@@ -272,6 +272,12 @@ class Agent:
             starter = [trace, int(number)] if number.isdigit() else None
         self.open_trace(role, spawn, None, starter)
         if role == "child":
+            # Imported only here: it needs this module.
+            from .processes import runs_text
+
+            if runs_text():
+                # Nobody knows which names that has.
+                self.note("names", "*", None, self.root_scope)
             self.write_through()
 
     def open_trace(self, role, spawn, fork_of, starter):

@@ -28,7 +28,7 @@ class Annotated:
 
     def spelled(self, wanted, paths):
         """Those of the `wanted` names that are in such text, of sources and of objects; and those that
-        are annotated."""
+        are annotated, or in such text in small letters."""
         looked = InMemory(wanted)
         found, annotated = looked.names, looked.annotated
         for path in paths:
@@ -58,7 +58,8 @@ class Source:
         except OSError:
             return
         if source.isascii():
-            self._words = frozenset(map(sys.intern, _WORDS.findall(source.decode())))
+            words = frozenset(map(sys.intern, _WORDS.findall(source.decode())))
+            self._words = words.union(map(str.lower, words))
 
     def spelled(self, wanted):
         """Those of the `wanted` names that it may have in such text."""
@@ -90,7 +91,7 @@ class Source:
         reader = _Reader()
         reader.statements(tree.body, False)
         self._names = frozenset(reader.names)
-        self._annotated = frozenset(reader.annotated)
+        self._annotated = frozenset(reader.annotated).union(map(str.lower, self._names))
 
 
 class _Reader:
@@ -113,6 +114,7 @@ class _Reader:
                 every += getattr(arguments, "posonlyargs", [])
                 every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
                 self._all_of([one.annotation for one in every] + [node.returns])
+                self.annotated.update(sys.intern(one.arg) for one in every if one.annotation)
                 inside = [arguments, *node.decorator_list, *getattr(node, "type_params", ())]
                 waiting.extend((one, in_function) for one in inside)
                 waiting.extend((one, True) for one in _without_docstring(node.body))
@@ -158,7 +160,9 @@ class InMemory:
         self._look_around()
 
     def _text(self, text):
-        self.names.update(self._wanted.intersection(_WORDS.findall(text)))
+        words = _WORDS.findall(text)
+        self.names.update(self._wanted.intersection(words))
+        self.annotated.update(self._wanted.intersection(map(str.lower, words)))
 
     def _look_around(self):
         forward = getattr(sys.modules.get("typing"), "ForwardRef", None)
@@ -167,6 +171,7 @@ class InMemory:
             if kind is types.FunctionType and sys.version_info < (3, 14):
                 # Later ones evaluate the source.
                 self._texts(value.__annotations__.values())
+                self.annotated.update(self._wanted.intersection(value.__annotations__))
             elif kind is forward:
                 self._text(value.__forward_arg__)
             elif kind in _TYPES_OF_TEXT:

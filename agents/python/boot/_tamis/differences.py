@@ -7,14 +7,22 @@ read: names (by hash), modules that it holds, or anything. Cells whose values di
 have none, are looked for first; then who reads one of them. Whoever cannot be decided runs.
 """
 
+from .difference import (
+    HELD_BY_CLASSES,
+    KINDS,
+    NAMED,
+    OF_FUNCTIONS,
+    PROVIDER,
+    Difference,
+    asked_for,
+    qualified_name,
+    said,
+)
 from .names import name_hash
 from .values import ITEMS, MODULES, PROCESS, is_plain
 
 # What the interpreter asks of modules by itself.
 _ASKED_OF_MODULES = frozenset(("__dir__", "__path__", "__class__"))
-
-# The same, of those that lack a name.
-_PROVIDER = "__getattr__"
 
 # Of a class these have readers of their own, all other names with two underlines are read by
 # operators and statements.
@@ -26,130 +34,6 @@ _AT_EXIT = (PROCESS, "atexit")
 # Who asks the garbage collector for objects meets all subclasses.
 _LISTING_OBJECTS = ("get_objects", "get_referrers")
 
-# Who lists the members of a class meets these, too.
-_HELD_BY_CLASSES = ("__annotations__", "__doc__")
-
-# What the text begins with that tells a class of which all members were got.
-_LISTED = "{"
-
-
-class Difference:
-    """A cell that has not the recorded value, or a module or class that is there at one time
-    only."""
-
-    __slots__ = (
-        *("name", "key", "path", "why", "kind", "for_all", "names", "hashes", "cell"),
-        "is_plain",
-    )
-
-    def __init__(self, name, key, path, why=None):
-        self.name = name
-        self.key = key
-        self.path = path
-        # Why it has no value now.
-        self.why = why
-        # Every test that needs the module reads it.
-        self.for_all = False
-        # The path and the name by which tests left it.
-        self.cell = None
-        # Whether both values say so: see `values.digest_of`.
-        self.is_plain = False
-        self.kind = _kind(name, key)
-        self._name()
-
-    def _name(self):
-        """By which names code reads it."""
-        self.names = self._spelled()
-        self.hashes = {name_hash(name) for name in self.names}
-        if self.kind == "entry":
-            # Code that asks for it by key tells the collector.
-            self.hashes.add(name_hash("%s#%s" % (self.path, self.key)))
-        holder = self.name.partition(":")[2]
-        if holder and self.is_listed():
-            # Code that gets all members of a class tells which class.
-            told = (self.name, "%s:%s" % (self.path, holder)) if self.path else ("*",)
-            self.hashes.update(name_hash(_LISTED + one) for one in told)
-        if self.kind == "call":
-            self.hashes.add(name_hash("(" + (holder and holder + ".") + self.key))
-        if self.kind == "global" and self.key == _PROVIDER:
-            self.hashes.add(name_hash("%s:%s" % (self.path, _PROVIDER)))
-
-    def is_listed(self):
-        """Whether who lists the members of a class meets it."""
-        if self.key in _HELD_BY_CLASSES:
-            return True
-        return self.kind in ("member", "shape") and self.key != "__subclasses__"
-
-    def _spelled(self):
-        if self.kind == "module":
-            # Who imports a library in a test gets it then. Who wants `a.b` spells `b`.
-            return () if self.name.startswith("*lib:") else (self.name.rpartition(".")[2],)
-        if self.kind == "class":
-            return (self.name.replace(":", ".").rpartition(".")[2],)
-        if self.kind == "marks":
-            # A file that marks its own tests spells the attribute.
-            return (self.key.rpartition(".")[0].rpartition(".")[2],)
-        if self.kind in ("docs", "annotations"):
-            # `f.__doc__`: those who spell `f` alone do not read it.
-            return (self.key.rpartition(".")[2],)
-        if self.kind in ("shape", "text", "entry", "call"):
-            return ()
-        return (self.key,)
-
-    def be_text(self):
-        """The docstring or the annotations of a function that is there at one time only: who
-        gets at the function has read another cell."""
-        self.kind = "text"
-        self._name()
-
-    def be_called(self):
-        """How a function can be called, which says all that it is but for its code."""
-        self.kind = "call"
-        self._name()
-
-    def __str__(self):
-        if self.kind in ("module", "class"):
-            text = self.name.lstrip("*").replace(":", ".")
-        elif self.kind == "shape":
-            text = "order of names in %s" % self.name
-        else:
-            key = self.key.replace("\\x2e", ".") if self.kind == "entry" else self.key
-            text = "%s.%s" % (self.name.replace(":", "."), key)
-        return _said(text, self.why)
-
-
-def _said(text, why):
-    return "%s has no value (%s)" % (text, why) if why else text + " differs"
-
-
-# The last one is what stands at a key of a global dictionary.
-_KINDS = tuple(
-    "module class text docs annotations marks shape member global subclasses entry call".split()
-)
-# Those that code gets at by a name.
-_NAMED = ("module", "class", "member", "global")
-
-
-# Cells of their own that functions have.
-_OF_FUNCTIONS = ("__doc__", "__annotations__", "pytestmark")
-
-
-def _kind(name, key):
-    if key is None:
-        return "class" if ":" in name else "module"
-    last = key.rpartition(".")[2]
-    if last == "__doc__":
-        return "docs"
-    if last == "__annotations__":
-        return "annotations"
-    if last == "pytestmark" and last != key:
-        return "marks"
-    if key == "":
-        return "shape"
-    if key.endswith(("]", "]?")) and ":" not in name:
-        return "entry"
-    return "member" if ":" in name else "global"
-
 
 def _is_plain(value):
     return value is not None and is_plain(value)
@@ -158,7 +42,7 @@ def _is_plain(value):
 def _is_of_new(key, before, after):
     """Whether a cell belongs to a function that only one of the two takings has."""
     owner, _, last = key.rpartition(".")
-    if last not in _OF_FUNCTIONS:
+    if last not in OF_FUNCTIONS:
         return False
     here, there = (after, before) if key in after else (before, after)
     return owner in here and owner not in there
@@ -182,7 +66,7 @@ class Differences:
     @classmethod
     def of_import(cls, recorded, session, asked, tells_calls):
         """What of one record's cells differs from this session's when all tests are found.
-        `tells_calls`: whether records tell who asks how functions can be called."""
+        `tells_calls`: of which functions records tell whoever knows how they can be called."""
         found = cls(session, asked)
         found._compare(recorded, tells_calls)
         found._judge()
@@ -256,7 +140,8 @@ class Differences:
             for key in before.keys() | after.keys():
                 value = before.get(key)
                 if value is None or value != after.get(key):
-                    are_plain = tells_calls and all(map(_is_plain, (value, after.get(key))))
+                    are_plain = all(map(_is_plain, (value, after.get(key))))
+                    are_plain = are_plain and tells_calls(qualified_name(name, key))
                     self._add(name, key, path, _is_of_new(key, before, after), are_plain)
 
     def _add(self, name, key, path, is_of_new, are_plain):
@@ -272,7 +157,7 @@ class Differences:
             # A library has one value. It has no order of names, whose key this would be of a
             # module of the project.
             text = ("%s %s" % (name.lstrip("*"), key)).strip().replace("lib:", "the library ")
-            self.everywhere.append(_said(text, why))
+            self.everywhere.append(said(text, why))
         else:
             self.found.append(Difference(name, key, path, why))
             self.found[-1].is_plain = are_plain
@@ -316,6 +201,7 @@ class Differences:
         if key == "__subclasses__":
             # `isinstance` asks the subclasses of an abstract class.
             is_asked = kind is not None and "_abc_impl" in vars(kind) and not one.is_plain
+            is_asked = is_asked or one.is_plain and self.session.asks_for_subclasses()
             return is_asked or self.session.is_found_by_base(one.name)
         if key in ("<bases>", "_abc_impl"):
             return True
@@ -353,16 +239,16 @@ class Readings:
         self._providers = {
             one.path: at
             for at, one in enumerate(found)
-            if one.kind == "global" and one.key == _PROVIDER
+            if one.kind == "global" and one.key == PROVIDER
         }
-        every = {kind: set() for kind in _KINDS}
+        every = {kind: set() for kind in KINDS}
         for at, one in enumerate(found):
             every[one.kind].add(at)
         self._by_flag = {
             "anything": set(range(len(found))) - every["marks"] - every["subclasses"],
             "members": every["member"]
             | {at for at in every["shape"] if ":" in found[at].name}
-            | {at for at, one in enumerate(found) if one.key in _HELD_BY_CLASSES},
+            | {at for at, one in enumerate(found) if one.key in HELD_BY_CLASSES},
             "docstrings": every["docs"],
         }
         self._annotations = None
@@ -461,25 +347,25 @@ class Readings:
     def _is_loaded_from(path, one):
         """Whether code in `path` that loads a global name of that kind may get it there. A
         module or class may be bound to the name under another one."""
-        return one.path in (path, "") if one.kind == "global" else one.kind in _NAMED
+        return one.path in (path, "") if one.kind == "global" else one.kind in NAMED
 
     def _by_annotations(self):
         """What those read who read annotations: these, what their text means to whoever
         evaluates it, and members of classes."""
         if self._annotations is None:
             found = self.differences.found
-            named = {at: one for at, one in enumerate(found) if one.kind in _NAMED}
-            wanted = {name for one in named.values() for name in one.names}
+            named = {at: one for at, one in enumerate(found) if one.kind in NAMED}
+            members = {at: asked_for(found[at].key) for at in self._by_flag["members"]}
+            wanted = {name for one in named.values() for name in one.names}.union(*members.values())
             session = self.differences.session
             told = session.spelled_by_annotations(wanted) if wanted else (set(), set())
             spelled, annotated = told
             spelled = {at for at, one in named.items() if not spelled.isdisjoint(one.names)}
             # Of a class that has annotations it may ask for what these are about. Of whom it gets all
             # members it tells.
-            members = self._by_flag["members"]
             if self._tells:
-                members = {at for at in members if found[at].key in annotated}
-            self._annotations = self._by_kind["annotations"] | members | spelled
+                members = {at for at, names in members.items() if not names.isdisjoint(annotated)}
+            self._annotations = self._by_kind["annotations"].union(members, spelled)
         return self._annotations
 
     def _of_set(self, number):

@@ -4,6 +4,7 @@ PYTEST_DONT_REWRITE
 """
 
 from .differences import Differences, Readings, among
+from .names import name_hash
 from .needing import Needing
 from .unit_index import UnitIndex
 
@@ -46,8 +47,7 @@ class Plan:
         matrix = told["matrix"]
         if matrix not in self._differences:
             holders = self.content["matrices"][matrix]["holders"]
-            tells_calls = self.content.get("tells_calls", False)
-            found = Differences.of_import(holders, self.session, self.asked, tells_calls)
+            found = Differences.of_import(holders, self.session, self.asked, self._tells_calls)
             self._differences[matrix] = found
             self._readings[matrix] = Readings(self.content, self.index, found)
         differences = self._differences[matrix]
@@ -66,6 +66,12 @@ class Plan:
         if doubtful:
             return "the import of %s did more than leave values" % min(doubtful)
         return self._readings[matrix].tell(part, file, needed, names, named)
+
+    def _tells_calls(self, function):
+        """Whether records tell of all who know how a function can be called. What a library has asked it
+        may have kept for others."""
+        is_kept = self.index.of((name_hash("(*" + function),), (), ())
+        return self.content.get("tells_calls", False) and not is_kept
 
     def other_items(self, matrix):
         """Tests to which pytest gives other parameters, marks or fixtures than in a record."""

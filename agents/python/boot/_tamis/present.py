@@ -157,15 +157,21 @@ class Present:
             for base in type.mro(kind)[1:]
             if base.__flags__ & _HEAP_TYPE and not self._is_own(base)
         }
-        if not packages:
-            return False
+        return bool(packages) and not packages.isdisjoint(self._packages_asking())
+
+    def asks_for_subclasses(self):
+        """Whether code of a library may ask any class for its subclasses."""
+        return not self._packages_asking() <= _ASK_FOR_INSTANCES
+
+    def _packages_asking(self):
+        """Those with code that spells that."""
         if self._asking is None:
             self._asking = {
                 str(function.__module__).partition(".")[0]
                 for function in self._functions_of_libraries()
                 if any("__subclasses__" in code.co_names for code in nested(function.__code__))
             }
-        return not packages.isdisjoint(self._asking)
+        return self._asking
 
     def _is_own(self, kind):
         return vars(kind).get("__module__") in self._modules
@@ -228,6 +234,9 @@ class Present:
         return paths.code_file(file) is not None or paths.actor(file) == "agent"
 
 
+# These want to know whose instance something is, or show a class to people who ask for that.
+_ASK_FOR_INSTANCES = frozenset(("abc", "_py_abc", "functools", "pydoc"))
+
 # What a metaclass answers `isinstance` with.
 _CHECKS = frozenset(("__instancecheck__", "__subclasscheck__"))
 
@@ -239,7 +248,9 @@ def _answers_by_itself(kind):
     if vars(next(hooks)).get("__module__") not in _HOOKS_FOR_THEMSELVES:
         return True
     checks = (one for one in type.mro(type(kind)) if not _CHECKS.isdisjoint(vars(one)))
-    if next(checks) not in (type, abc.ABCMeta):
+    lines = type.mro(kind) + type.mro(type(kind))
+    names_others = any("__subclasses__" in vars(one) for one in lines if one is not type)
+    if names_others or next(checks) not in (type, abc.ABCMeta):
         return True
     if "_abc_impl" not in vars(kind):
         return False

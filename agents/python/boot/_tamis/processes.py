@@ -352,3 +352,20 @@ def _watch_exit(agent):
 
     _exit.__doc__ = plain.__doc__
     os._exit = _exit
+
+
+# What begins the text by which `multiprocessing` and `execnet` start theirs: that gets all by names that
+# are told.
+_WORKERS = ("from multiprocessing.", "import sys;exec(eval(sys.stdin.readline()))")
+
+
+def runs_text():
+    """Whether this process runs Python that its command line or its standard input has, other than
+    what starts workers."""
+    arguments = list(getattr(sys, "orig_argv", None) or getattr(sys, "argv", ()))
+    if all(one.startswith("-") for one in arguments[1:]):
+        return True
+    if "-c" not in arguments:
+        return False
+    text = arguments[arguments.index("-c") + 1 :][:1]
+    return not (text and text[0].startswith(_WORKERS))

@@ -86,7 +86,7 @@ def install(agent):
         reached = agent.reached
         watched = reached.on_frame, reached.on_docstring, reached.on_annotations
         listed = Listed(agent, reached)
-        signatures = Signatures(agent, reached)
+        signatures = reached.signatures = Signatures(agent, reached)
         watched += listed.on_members, signatures.on_signature
         native.watch_frames(*map(watcher, watched))
         listed.begin()
@@ -114,6 +114,8 @@ class Reached:
         # The module that a pickle is about to get, and for whom.
         self._unpickling = None
         self.readers = Readers(agent, self)
+        # Only the native helper tells who asks for those.
+        self.signatures = None
 
     def on_frame(self, name, frame):
         """Code of the project gets the attribute `name` of `frame` (or of a traceback there), of
@@ -256,14 +258,18 @@ class Reached:
     def is_for_runner(self, frame):
         """Whether pytest asks, perhaps through the standard library: what it reads of tests and
         fixtures counts anyway."""
+        return self.runner_of(frame) is not None
+
+    def runner_of(self, frame):
+        """The frame of pytest that asks; `None` if somebody else does."""
         while frame is not None:
             file = frame.f_code.co_filename
             if self._is_of_runner(file):
-                return True
+                return frame
             if self.paths.actor(file) != "stdlib":
-                return False
+                return None
             frame = frame.f_back
-        return False
+        return None
 
     @staticmethod
     def is_own(frame):
@@ -292,6 +298,8 @@ class Reached:
         path = self._path_of(code)
         if path is not None and code.co_name[:1] != "<":
             self.agent.note("docstring", path, "%d %s" % (code.co_firstlineno, code.co_name))
+            # Another function at that name has another one.
+            self.signatures.read(getattr(code, "co_qualname", code.co_name))
 
     def on_event(self, event, arguments, frame):
         """An audit event, of `EVENTS`, that `frame` raised."""

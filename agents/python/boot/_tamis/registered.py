@@ -1,7 +1,8 @@
-"""Which classes of libraries code of the project has registered with abstract classes of libraries.
+"""Which classes of libraries others have registered with abstract classes of libraries.
 
-What libraries register when they are imported is there whenever they are: it is no state. Of classes of the
-project the values of the libraries tell.
+What a module registers of its own while it is imported is there whenever the class can be asked for: it is no
+state. What others register, another library, too, goes by whether they were imported. Of classes of the project the values
+of the libraries tell.
 """
 
 import abc
@@ -10,8 +11,6 @@ import types
 
 from .agent import watcher
 from .watch import is_a
-
-_IMPORTS = "<frozen importlib"
 
 
 class Registered:
@@ -25,25 +24,13 @@ class Registered:
         """`other` was registered with the class `kind`."""
         if self._is_of_project(kind) or self._is_of_project(other):
             return
-        if not self._is_by_library(sys._getframe(1)):
+        if not (_is_being_imported(kind) or _is_being_imported(other)):
             self.pairs.add("%s %s" % (_name(kind), _name(other)))
 
     def _is_of_project(self, kind):
         module = sys.modules.get(type.__dict__["__module__"].__get__(kind))
         file = vars(module).get("__file__") if is_a(module, types.ModuleType) else None
         return type(file) is str and self.agent.paths.code_file(file) is not None
-
-    def _is_by_library(self, frame):
-        """Whether a library does so that is being imported, and no code of the project on the
-        way."""
-        while frame is not None:
-            file = frame.f_code.co_filename
-            if file.startswith(_IMPORTS):
-                return True
-            if self.agent.paths.code_file(file) is not None:
-                return False
-            frame = frame.f_back
-        return False
 
 
 def install(agent):
@@ -57,6 +44,12 @@ def install(agent):
         return answer
 
     abc._abc_register = registering
+
+
+def _is_being_imported(kind):
+    module = sys.modules.get(type.__dict__["__module__"].__get__(kind))
+    spec = vars(module).get("__spec__") if is_a(module, types.ModuleType) else None
+    return getattr(spec, "_initializing", False) is True
 
 
 def _name(kind):

@@ -148,8 +148,11 @@ pub unsafe fn is_of_project(code: Ref) -> bool {
     number(code).is_some()
 }
 
-/// Whether `code`, which perhaps has not run, is the project's.
+/// Whether `code`, which perhaps has not run, is the project's; `false` before `start`.
 pub unsafe fn is_written_in_project(code: Ref) -> bool {
+    if CODES.get().prefixes.is_empty() {
+        return false;
+    }
     if is_of_project(code) {
         return true;
     }

@@ -130,9 +130,9 @@ unsafe fn tell_signature(function: Ref, _: Ref, _: &Watched) {
     }
 }
 
-/// Whether code of the main interpreter asks.
+/// Whether somebody in the main interpreter asks, and not this helper.
 pub unsafe fn is_told() -> bool {
-    !*IS_QUIET.get() && !PyEval_GetFrame().is_null() && is_main()
+    !*IS_QUIET.get() && is_main()
 }
 
 /// Before 3.10 classes have no descriptor for annotations, but one for their members.

@@ -78,6 +78,9 @@ unsafe fn description(function: Ref, layout: FunctionLayout, content: &mut Conte
 /// Kinds of code that a call alone does not run: generators and coroutines.
 const WAITS: i64 = 0x20 | 0x80 | 0x100 | 0x200;
 
+/// The agent tells of no longer names.
+const LONGEST_NAME: usize = 200;
+
 /// Whether a member of a class, or of the module if `qualified` has no dot, is a function of the
 /// project that was written there, and has nothing but how it can be called: signature, defaults
 /// and closure. Whoever calls it runs its code, or gets a `TypeError` that tells. `false` before
@@ -93,6 +96,7 @@ pub unsafe fn is_plain(value: Ref, module: &[u8], qualified: &[u8], walk: &mut W
     let dict = _PyObject_GetDictPtr(value);
     let has_attributes = !dict.is_null() && !(*dict).is_null() && !is_empty_dict(*dict);
     if has_attributes
+        || qualified.len() > LONGEST_NAME
         || !is(word(value, layout.module) as Ref, module)
         || !is(word(value, layout.qualified_name) as Ref, qualified)
     {

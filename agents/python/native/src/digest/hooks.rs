@@ -49,6 +49,10 @@ unsafe fn answers(class: Ref, layouts: &Layouts) -> bool {
         one == &raw mut PyBaseObject_Type
             || module_of(one).is_some_and(|module| FOR_THEMSELVES.contains(&&*module))
     });
+    // Which classes are below is asked as an attribute.
+    let names_others = line(class)
+        .chain(line((*class).kind))
+        .any(|one| unsafe { one != &raw mut PyType_Type && has(one, b"__subclasses__") });
     let mut asked = line((*class).kind).filter(|one| unsafe {
         has(*one, b"__instancecheck__") || has(*one, b"__subclasscheck__")
     });
@@ -56,7 +60,7 @@ unsafe fn answers(class: Ref, layouts: &Layouts) -> bool {
     let is_asked = asked.is_none_or(|one| unsafe {
         one == &raw mut PyType_Type || module_of(one).is_some_and(|module| *module == *b"abc")
     });
-    !is_plain || !is_asked || has_registered(class, layouts)
+    names_others || !is_plain || !is_asked || has_registered(class, layouts)
 }
 
 unsafe fn has_registered(class: Ref, layouts: &Layouts) -> bool {
