@@ -135,6 +135,9 @@ OUT = []
 class C:
     def m(self, x):
         return x
+class Outer:
+    class Holder:
+        k = 1
 def f(a, b):
     OUT.append(a)
 def g(a=1):
@@ -159,6 +162,9 @@ import core
 @patch.object(core.C, "m", autospec=True)
 def test_mocked(m):
     core.C.m(None, 1)
+@patch.object(core.Outer, "Holder", autospec=True)
+def test_listed(kind):
+    assert [name for name in dir(kind) if name.startswith("k")] == ["k"]
 def test_thread():
     _thread.start_new_thread(core.f, (1,))
     time.sleep(0.3)
@@ -177,6 +183,7 @@ def test_other():
 fn who_asks_in_other_ways_runs() {
     on_all_interpreters(Wanted::Newest, |python| {
         for (file, from, to, wanted) in [
+            ("core.py", "k = 1", "k = k_of_it = 1", "test_listed"),
             ("core.py", "m(self, x)", "m(self, x, y)", "test_mocked"),
             ("core.py", "f(a, b)", "f(a, b=1)", "test_thread"),
             ("core.py", "a=1", "a=2", "test_child"),

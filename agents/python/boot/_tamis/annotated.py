@@ -13,6 +13,8 @@ import re
 import sys
 import types
 
+from .watch import is_a
+
 _WORDS = re.compile(r"[^\W\d]\w*")
 _TYPES_OF_TEXT = tuple(
     kind for kind in (getattr(types, "GenericAlias", None),) if isinstance(kind, type)
@@ -22,14 +24,16 @@ _TYPES_OF_TEXT = tuple(
 class Annotated:
     """Which names such text has, of a session."""
 
-    def __init__(self):
+    def __init__(self, is_own):
+        # Whether a function or class is the project's.
+        self._is_own = is_own
         # By path: what the source has.
         self._sources = {}
 
     def spelled(self, wanted, paths):
         """Those of the `wanted` names that are in such text, of sources and of objects; and those that
         are annotated, or in such text in small letters."""
-        looked = InMemory(wanted)
+        looked = InMemory(wanted, self._is_own)
         found, annotated = looked.names, looked.annotated
         for path in paths:
             missing = wanted - (found & annotated)
@@ -152,8 +156,9 @@ class _Reader:
 class InMemory:
     """Which of the `wanted` names objects hold in such text, however that was made."""
 
-    def __init__(self, wanted):
+    def __init__(self, wanted, is_own):
         self._wanted = wanted
+        self._is_own = is_own
         self.names = set()
         # Later versions evaluate the source when somebody asks.
         self.annotated = set(wanted) if sys.version_info >= (3, 14) else set()
@@ -162,7 +167,6 @@ class InMemory:
     def _text(self, text):
         words = _WORDS.findall(text)
         self.names.update(self._wanted.intersection(words))
-        self.annotated.update(self._wanted.intersection(map(str.lower, words)))
 
     def _look_around(self):
         forward = getattr(sys.modules.get("typing"), "ForwardRef", None)
@@ -171,7 +175,7 @@ class InMemory:
             if kind is types.FunctionType and sys.version_info < (3, 14):
                 # Later ones evaluate the source.
                 self._texts(value.__annotations__.values())
-                self.annotated.update(self._wanted.intersection(value.__annotations__))
+                self._note(value, value.__annotations__)
             elif kind is forward:
                 self._text(value.__forward_arg__)
             elif kind in _TYPES_OF_TEXT:
@@ -180,7 +184,17 @@ class InMemory:
                 noted = type.__dict__["__dict__"].__get__(value).get("__annotations__")
                 if type(noted) is dict:
                     self._texts(noted.values())
-                    self.annotated.update(self._wanted.intersection(map(str, noted)))
+                    self._note(value, noted)
+
+    def _note(self, value, annotations):
+        """What is annotated in the project, and the words of its annotations."""
+        if annotations and self._is_own(value):
+            words = [name for name in annotations if type(name) is str]
+            for text in annotations.values():
+                if is_a(text, type):
+                    text = type.__dict__["__name__"].__get__(text)
+                words += map(str.lower, _WORDS.findall(text) if type(text) is str else ())
+            self.annotated.update(self._wanted.intersection(words))
 
     def _texts(self, values):
         for value in list(values):

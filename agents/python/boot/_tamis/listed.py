@@ -37,7 +37,7 @@ class Listed:
         if self.reached.is_by_value():
             return False
         frame = sys._getframe(1).f_back
-        if self._wants_one(frame) or self.reached.is_for_runner(frame):
+        if self._wants_one(frame) or self.reached.is_for_items(frame):
             return False
         name, qualified = _text(of, "__module__"), _text(of, "__qualname__")
         module = sys.modules.get(name)

@@ -198,10 +198,15 @@ class Present:
         # The agent's session has hidden the older objects from the collector.
         gc.unfreeze()
         if self._annotated is None:
-            self._annotated = Annotated()
+            self._annotated = Annotated(self._is_annotated_here)
         paths = {path for _, path in self.cells if path.endswith(".py")}
         paths = [path if path[:1] == "/" else "%s/%s" % (self.agent.root, path) for path in paths]
         return self._annotated.spelled(frozenset(wanted), paths)
+
+    def _is_annotated_here(self, one):
+        if type(one) is types.FunctionType:
+            return self._is_project(one.__code__.co_filename) or one.__module__ in self._modules
+        return self._is_own(one)
 
     def loose_modules(self):
         """Whether something holds a module of the project otherwise than import statements do, and

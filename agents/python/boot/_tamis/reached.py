@@ -73,6 +73,9 @@ _LONGEST = 200
 # As many decorators as the native helper follows.
 _MOST_WRAPPERS = 16
 
+# When pytest looks for tests.
+_COLLECTING = frozenset(("session", "collect"))
+
 # The import system runs modules, and pytest those that it rewrites: they have files.
 _IMPORTS = frozenset(("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"))
 
@@ -259,6 +262,11 @@ class Reached:
         """Whether pytest asks, perhaps through the standard library: what it reads of tests and
         fixtures counts anyway."""
         return self.runner_of(frame) is not None
+
+    def is_for_items(self, frame):
+        """Whether pytest asks while it looks for tests. Later it also calls what others ask for a test
+        (`patch.object(…, autospec=True)`)."""
+        return self.agent.top.kind in _COLLECTING and self.is_for_runner(frame)
 
     def runner_of(self, frame):
         """The frame of pytest that asks; `None` if somebody else does."""

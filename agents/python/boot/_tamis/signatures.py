@@ -17,8 +17,7 @@ _KEPT = _MARK + "*"
 # The native helper takes no function with a longer name for one that can be told.
 _LONGEST = 200
 
-# When pytest looks for tests, and what it asks tests and fixtures before it calls them.
-_COLLECTING = frozenset(("session", "collect"))
+# What pytest asks tests and fixtures before it calls them.
 _BEFORE_CALLS = "compat.py"
 
 
@@ -55,11 +54,10 @@ class Signatures:
 
     def _is_for_runner(self, frame):
         """Whether pytest itself asks: how tests and fixtures can be called makes their items."""
+        if self.reached.is_for_items(frame):
+            return True
         asking = self.reached.runner_of(frame)
-        if asking is None:
-            return False
-        is_looking = self.agent.top.kind in _COLLECTING
-        return is_looking or asking.f_code.co_filename.endswith(_BEFORE_CALLS)
+        return asking is not None and asking.f_code.co_filename.endswith(_BEFORE_CALLS)
 
     def _is_by_library(self, frame):
         """Whether an installed package asks, perhaps through the standard library."""
