@@ -165,8 +165,7 @@ class InMemory:
         self._look_around()
 
     def _text(self, text):
-        words = _WORDS.findall(text)
-        self.names.update(self._wanted.intersection(words))
+        self.names.update(self._wanted.intersection(_WORDS.findall(text)))
 
     def _look_around(self):
         forward = getattr(sys.modules.get("typing"), "ForwardRef", None)
@@ -174,8 +173,9 @@ class InMemory:
             kind = type(value)
             if kind is types.FunctionType and sys.version_info < (3, 14):
                 # Later ones evaluate the source.
-                self._texts(value.__annotations__.values())
-                self._note(value, value.__annotations__)
+                noted = value.__annotations__
+                self._texts(noted.values())
+                self._note(value, noted)
             elif kind is forward:
                 self._text(value.__forward_arg__)
             elif kind in _TYPES_OF_TEXT:

@@ -40,7 +40,7 @@ class Signatures:
         frame = sys._getframe(1).f_back
         name = of
         if not is_a(of, str):
-            if self.reached.is_own(frame) or self._is_for_runner(frame):
+            if frame is not None and (self.reached.is_own(frame) or self._is_for_runner(frame)):
                 return
             name = of.__qualname__
         self.read(name)

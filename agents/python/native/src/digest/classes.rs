@@ -91,6 +91,11 @@ pub unsafe fn find(dict: Ref, name: &[u8]) -> Option<Ref> {
         .map(|(_, value)| value)
 }
 
+/// The text that says of which module a class is; None if nothing does.
+pub unsafe fn said_module(kind: Ref) -> Option<Ref> {
+    find(dict_of(kind), b"__module__").filter(|text| unsafe { is_text(*text) })
+}
+
 pub unsafe fn is_same_text(text: Ref, bytes: &[u8]) -> bool {
     let mut size = 0;
     // `PyASCIIObject.length` is never more than the bytes are.
@@ -168,7 +173,7 @@ impl Names {
         if type_object::flags(kind) & type_object::HEAP_TYPE == 0 {
             return None;
         }
-        let module = find(dict_of(kind), b"__module__").filter(|text| is_text(*text))?;
+        let module = said_module(kind)?;
         let name = word(kind, self.layouts.class_name?) as Ref;
         if !is_text(name) {
             return None;

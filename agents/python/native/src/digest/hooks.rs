@@ -2,7 +2,7 @@
 //! what was registered with them, or by their metaclass. `isinstance` asks all subclasses of an
 //! abstract class.
 
-use super::classes::{dict_of, entries, find, is_class, is_text};
+use super::classes::{dict_of, entries, find, is_class, is_same_text, said_module};
 use super::layout::{Layouts, TYPE_MRO, TYPE_SUBCLASSES};
 use crate::content::REGISTERED;
 use crate::ffi::*;
@@ -46,8 +46,7 @@ pub unsafe fn are_silent_below(class: Ref, layouts: &Layouts) -> bool {
 unsafe fn answers(class: Ref, layouts: &Layouts) -> bool {
     let hook = line(class).find(|one| unsafe { has(*one, b"__subclasshook__") });
     let is_plain = hook.is_some_and(|one| unsafe {
-        one == &raw mut PyBaseObject_Type
-            || module_of(one).is_some_and(|module| FOR_THEMSELVES.contains(&&*module))
+        one == &raw mut PyBaseObject_Type || FOR_THEMSELVES.iter().any(|module| is_of(one, module))
     });
     // Which classes are below is asked as an attribute.
     let names_others = line(class)
@@ -57,9 +56,8 @@ unsafe fn answers(class: Ref, layouts: &Layouts) -> bool {
         has(*one, b"__instancecheck__") || has(*one, b"__subclasscheck__")
     });
     let asked = asked.next();
-    let is_asked = asked.is_none_or(|one| unsafe {
-        one == &raw mut PyType_Type || module_of(one).is_some_and(|module| *module == *b"abc")
-    });
+    let is_asked =
+        asked.is_none_or(|one| unsafe { one == &raw mut PyType_Type || is_of(one, b"abc") });
     names_others || !is_plain || !is_asked || has_registered(class, layouts)
 }
 
@@ -87,7 +85,6 @@ unsafe fn has(class: Ref, name: &[u8]) -> bool {
     find(dict_of(class), name).is_some()
 }
 
-unsafe fn module_of(class: Ref) -> Option<Vec<u8>> {
-    let module = find(dict_of(class), b"__module__").filter(|text| unsafe { is_text(*text) })?;
-    text_bytes(module)
+unsafe fn is_of(class: Ref, module: &[u8]) -> bool {
+    said_module(class).is_some_and(|said| unsafe { is_same_text(said, module) })
 }

@@ -1,10 +1,9 @@
 //! What of the project is registered with an abstract class of a library.
 //!
-//! A library that registers a class of its own, or of another library, does so whenever it is
-//! imported: who has an instance has that registration, too. The agent tells in another place
-//! which of them code of the project has registered.
+//! What a module registers of its own while it is imported is there whenever the class can be asked
+//! for. The agent tells in another place what others have registered of classes of libraries.
 
-use super::classes::{dict_of, find, is_text, type_name};
+use super::classes::{find, is_text, said_module, type_name};
 use super::hash::{Digest, Hasher};
 use super::walk::Walk;
 use crate::content::{self, REGISTERED, Reader};
@@ -48,8 +47,7 @@ pub unsafe fn of_project(registry: Ref, walk: &mut Walk) -> Option<Digest> {
 
 /// The module that a class says it is of.
 unsafe fn module_of(class: Ref) -> Option<Vec<u8>> {
-    let said = find(dict_of(class), b"__module__").filter(|text| unsafe { is_text(*text) });
-    if let Some(said) = said {
+    if let Some(said) = said_module(class) {
         return text_bytes(said);
     }
     let name = type_name(class);
