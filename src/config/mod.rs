@@ -50,7 +50,7 @@ pub(crate) const FAILURES_STAY: &str = "TAMIS_FAILURES_STAY";
 
 /// Variables that tamis and its agents set for each other, and those of tamis's developers.
 /// They are not settings.
-const INTERNAL: [&str; 12] = [
+const INTERNAL: [&str; 13] = [
     SIGNING_KEY,
     FAILURES_STAY,
     "TAMIS_ARGS",
@@ -58,6 +58,7 @@ const INTERNAL: [&str; 12] = [
     "TAMIS_ORDER",
     "TAMIS_TESTS",
     "TAMIS_TRACE_DIR",
+    "TAMIS_SERIALS",
     "TAMIS_SPAWN",
     "TAMIS_SCOPE",
     "TAMIS_ROOT",

@@ -33,10 +33,11 @@ pub(crate) use python::names::model::{
     CLASS_DOCSTRING, FUNCTION_ANNOTATIONS, FUNCTION_DOCSTRING, Import, Known, MEMBER_ANNOTATIONS,
     NAMES_VERSION, Names, Part, PartAt, Uses, annotated, is_docstring, simple_name,
 };
+pub(crate) use python::serials::{Serial, serials};
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use python::{
-    CALLED, KEYED, Keyed, LISTED, TOLD, is_entry, keyed_in, shown as shown_cell,
+    CALLED, KEYED, Keyed, LISTED, LOST, SERIAL, TOLD, is_entry, keyed_in, shown as shown_cell,
 };
 pub(crate) use reads::{FunctionAt, Needed, UnitReads, Words, functions_at, read_by};
 pub(crate) use rust::{parsed as parsed_rust, trace as rust_trace};

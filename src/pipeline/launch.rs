@@ -1,6 +1,7 @@
 //! Runs the tests' command under collection.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use anyhow::Result;
 use super::project::Project;
 use super::recording::CommandRun;
 use super::workshop::Workshop;
+use crate::languages::{Serial, serials};
 use crate::run::{Ended, Output, Running};
 use crate::runners::emission::read_exclusions;
 use crate::runners::{Launch, Runner};
@@ -37,17 +39,19 @@ pub(crate) fn launch(
 ) -> Result<Launched> {
     let traces = workshop.scratch.join("traces");
     let runner = project.config.driver;
+    let root = project.repository.root();
     let plan = runner.launch(&Launch {
         command: tests.command,
         cwd: tests.cwd,
         project: &project.dir,
-        root: project.repository.root(),
+        root,
         run: &workshop.run,
         agent: &workshop.agent,
         traces: &traces,
         out: &workshop.scratch.join("out"),
         exclude: tests.exclude.as_deref(),
         left_out: tests.left_out.as_deref(),
+        serials: &told_of_serials(root),
         settings: project.config.settings(),
     })?;
     // What tests do to the file while they run changes nothing.
@@ -63,6 +67,12 @@ pub(crate) fn launch(
         traces,
         since,
     })
+}
+
+/// The serial numbers of the project in a folder, a line for each.
+fn told_of_serials(root: &Path) -> OsString {
+    let lines = serials(root).iter().map(Serial::line).collect::<Vec<_>>();
+    OsString::from_vec(bstr::join("\n", lines))
 }
 
 /// A command that runs under collection.

@@ -28,7 +28,7 @@ mod unwatched;
 mod wrapped;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -516,6 +516,8 @@ pub struct Launch<'a> {
     pub exclude: Option<&'a Path>,
     /// What [`Runner::emit`] wrote.
     pub left_out: Option<&'a Path>,
+    /// What the collector for Python is told of serial numbers, a line for each.
+    pub serials: &'a OsStr,
     pub settings: Settings<'a>,
 }
 

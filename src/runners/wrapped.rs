@@ -78,6 +78,9 @@ pub(super) fn with_python(argv: Vec<OsString>, launch: &Launch<'_>) -> RunPlan {
     if let Some(exclude) = launch.exclude {
         env.push(("TAMIS_EXCLUDE".into(), exclude.into()));
     }
+    if !launch.serials.is_empty() {
+        env.push(("TAMIS_SERIALS".into(), launch.serials.into()));
+    }
     if std::env::var_os(HASH_SEED).is_none() {
         env.push((HASH_SEED.into(), SEED.into()));
         // So that the collector takes it away before anybody sees it.

@@ -86,7 +86,7 @@ def numbers_of(values, known, lib=None):
         relative=lambda path: path.rpartition("/")[2],
     )
     recorded = {"t%d" % at: {CELL: value} for at, value in enumerate(values)}
-    return Numbers(agent, recorded, {value: value[1:] for value in known})
+    return Numbers(agent, recorded, {value: value[1:] for value in known}, frozenset())
 
 
 EIGHT = ["v%d" % at for at in range(8)]

@@ -40,6 +40,7 @@ pub(crate) mod names;
 mod naming;
 mod reads;
 mod run;
+pub(crate) mod serials;
 mod source;
 pub(crate) mod statements;
 mod walk;
@@ -133,6 +134,7 @@ pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 pub(crate) use self::keyed::{KEYED, Keyed, is_entry, keyed_in, shown};
 pub(crate) use self::listed::LISTED;
+pub(crate) use self::serials::{LOST, SERIAL};
 
 /// The units of a Python file with this content.
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::dynamic::Generated;
 use super::keyed::{KEYED, Keyed, is_entry, kind_of};
 use super::listed::LISTED;
 use super::modules::ModuleIndex;
+use super::serials::{GOT, LOST, SERIAL, serials_at};
 use crate::languages::{
     Analysis, Facts, ModuleUnits, Place, StateReaders, Uses, name_hash, simple_name,
 };
@@ -40,6 +41,8 @@ pub(super) struct Naming {
     /// By path and cell, the units that stand for reads of an entry.
     by_key: FxHashMap<(BString, String), Vec<UnitIndex>>,
     handed: Option<Handed>,
+    /// Cells with numbers that classes count their objects by, and their paths.
+    serials: FxHashSet<(String, BString)>,
 }
 
 /// Which modules code passes on as a value, and where.
@@ -164,8 +167,16 @@ impl Naming {
         ran: &BTreeSet<UnitIndex>,
         names: &NameClosure,
     ) -> Result<Naming> {
+        let told = |text: &str| {
+            run.table
+                .find(&Unit::at("", What::Reached(text.into())))
+                .is_some()
+        };
+        let is_told = told(SERIAL.encode_utf8(&mut [0; 4])) && !told(LOST);
+        let serials = serials_at(run.facts).into_iter().filter(|_| is_told);
         let mut naming = Naming {
             handed: Handed::of(run, names),
+            serials: serials.map(|serial| (serial.cell(), serial.path)).collect(),
             ..Naming::default()
         };
         let by_key = naming.entries(run, ran);
@@ -285,8 +296,14 @@ impl Naming {
             // was imported, be it now.
             !(matches!(unit.what, What::Skeleton | What::Effects) && unit.path == owner)
         };
+        let is_serial = self.serials.contains(&(name.to_owned(), owner.clone()));
+        // Sources do no more with such a number than it takes to count and to sort.
+        let reads =
+            |at: &UnitIndex| !is_serial || matches!(run.table.get(*at).what, What::Reached(_));
         let named = self.mentioned_by.get(&name_hash(simple_name(name)));
-        let named = named.into_iter().flatten().copied().filter(is_other);
+        let got = self.mentioned_by.get(&name_hash(GOT)).filter(|_| is_serial);
+        let named = named.into_iter().chain(got).flatten().copied();
+        let named = named.filter(is_other).filter(reads);
         let mut units: Vec<UnitIndex> = named.chain(self.wide.iter().copied()).collect();
         let handed = self.handed.as_ref();
         let holders = handed.and_then(|handed| handed.by.get(&owner));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use bstr::{BStr, BString, ByteSlice};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked;
 use super::called;
@@ -16,6 +16,7 @@ use super::listed;
 use super::module::Span;
 use super::modules::{Module, ModuleIndex, Modules};
 use super::names::is_builtin;
+use super::serials::{self, serials_at};
 use crate::languages::reads::{FunctionAt, Needed, Read, UnitReads, Words};
 use crate::languages::{Analysis, Facts, ModuleUnits, Uses, name_hash};
 use crate::matrix::{Unit, What};
@@ -24,6 +25,8 @@ use crate::matrix::{Unit, What};
 pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> Result<Read> {
     let source = |path: &BStr| facts.module(path);
     let mut reading = Reading::new(&source, facts.root(), modules)?;
+    let serials = serials_at(facts).into_iter();
+    reading.serials = serials.map(|serial| name_hash(&serial.name)).collect();
     let of = units.iter().map(|unit| reading.unit(unit));
     Ok(Read {
         of: of.collect::<Result<_>>()?,
@@ -69,6 +72,8 @@ struct Reading<'a> {
     meets_lent: bool,
     /// By module: those that it hands out, and those that they do.
     given: FxHashMap<ModuleIndex, BTreeSet<ModuleIndex>>,
+    /// Names of serial numbers: sources do not read what they spell there.
+    serials: FxHashSet<u32>,
 }
 
 impl<'a> Reading<'a> {
@@ -81,6 +86,7 @@ impl<'a> Reading<'a> {
             lacks_some: false,
             meets_lent: false,
             given: FxHashMap::default(),
+            serials: FxHashSet::default(),
         };
         for (path, names) in needed {
             let analysis = source(path.as_ref())?;
@@ -113,6 +119,7 @@ impl<'a> Reading<'a> {
             let told = Keyed::of(name).map(|keyed| by_key(unit.path(), keyed));
             let told = told.or_else(|| listed::reads(unit.path(), name));
             let told = told.or_else(|| called::reads(name));
+            let told = told.or_else(|| serials::reads(name));
             return Ok(Some(match told {
                 Some(reads) => reads,
                 None => self.reached(unit.path(), name),
@@ -154,6 +161,10 @@ impl<'a> Reading<'a> {
         }
         // When it was recorded, its module may have had a name of its own for a builtin;
         // and a star import brings such without a word.
+        let counts = found
+            .names
+            .extract_if(.., |name| self.serials.contains(name));
+        found.reads.counts = counts.collect();
         let spelled = spelled.into_iter().flat_map(|reach| &reach.mentions);
         let builtins = spelled.filter(|name| is_builtin(**name));
         found.loads.extend(builtins);
@@ -177,6 +188,8 @@ impl<'a> Reading<'a> {
         let hash = name_hash(name);
         found.names.insert(hash);
         let reads = &mut found.reads;
+        // Which number an object has no value tells.
+        reads.beyond_values |= self.serials.contains(&hash);
         reads.anything |= self.lacks_some;
         if spelled.is_got() {
             reads.anything |= spelled.is_wide() || dynamic::ASK_FOR_ANYTHING.contains(&name);

@@ -1,8 +1,9 @@
 //! What records tell only since a version: which classes those are of which code gets all members
-//! at once, and which functions those that it asks how they can be called.
+//! at once, which functions those that it asks how they can be called, and who gets a number by which
+//! a class counts its objects.
 
 use super::Planning;
-use crate::languages::{CALLED, LISTED, UnitReads};
+use crate::languages::{CALLED, LISTED, LOST, SERIAL, UnitReads};
 use crate::matrix::{Matrix, What};
 
 impl Planning<'_> {
@@ -20,6 +21,23 @@ impl Planning<'_> {
     /// Whether all records tell who asks functions how they can be called.
     pub(super) fn tells_calls(&self) -> bool {
         self.records.iter().all(|matrix| tells(matrix, CALLED))
+    }
+
+    /// Whether all records tell who gets serial numbers. Else all code reads those that it spells.
+    pub(super) fn tells_serials(&self, reads: &mut [Option<UnitReads>]) -> bool {
+        let tells_serials = self.records.iter().all(|matrix| {
+            let mut units = matrix.units.iter();
+            let is_lost = |what: &What| matches!(what, What::Reached(text) if &**text == LOST);
+            tells(matrix, SERIAL) && !units.any(|(unit, _)| is_lost(&unit.what))
+        });
+        for reads in reads.iter_mut().flatten() {
+            let counts = std::mem::take(&mut reads.counts);
+            if !tells_serials {
+                reads.names.extend(counts);
+                reads.names.sort_unstable();
+            }
+        }
+        tells_serials
     }
 }
 

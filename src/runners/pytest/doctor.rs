@@ -1,5 +1,6 @@
 //! What `doctor` looks at in the Python environment.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -110,6 +111,7 @@ fn started_collector(python: &Path, settings: &Settings<'_>) -> anyhow::Result<S
         out: scratch.path(),
         exclude: None,
         left_out: None,
+        serials: OsStr::new(""),
         settings: *settings,
     };
     wrapped::with_python(command.to_vec(), &launch).execute(&Output::Stderr)?;

@@ -29,6 +29,7 @@ mod processes;
 mod reading;
 mod registries;
 mod runs;
+mod serials;
 mod stars;
 mod steps;
 mod warnings;

@@ -87,6 +87,8 @@ class Agent:
         self.outside = None
         # Of classes with abstract ones.
         self.registered = None
+        # That classes count their objects by.
+        self.serials = None
         # Called with the file of a module that is about to run, and with the scope of a module
         # that has run.
         self.module_importing = None
@@ -452,7 +454,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import keys, left, reached, references, registered, state, values
+    from . import keys, left, reached, references, registered, serials, state, values
 
     current = agent
     try:
@@ -478,6 +480,7 @@ def start(trace_directory):
         state.install(agent)
         values.install(agent)
         left.install(agent)
+        serials.install(agent)
         agent.note("runtime", "python", fingerprint.runtime()[0])
         # Before a program can change the inputs.
         fingerprint.start_up()

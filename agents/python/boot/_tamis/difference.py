@@ -60,7 +60,7 @@ class Difference:
         """Whether who lists the members of a class meets it."""
         if self.key in HELD_BY_CLASSES:
             return True
-        return self.kind in ("member", "shape") and self.key != "__subclasses__"
+        return self.kind in ("member", "serial", "shape") and self.key != "__subclasses__"
 
     def _spelled(self):
         if self.kind == "module":
@@ -77,6 +77,12 @@ class Difference:
         if self.kind in ("shape", "text", "entry", "call"):
             return ()
         return (self.key,)
+
+    def be_serial(self):
+        """A number that classes count their objects by: code that does no more than that, or sorts
+        them, does not read it."""
+        self.kind = "serial"
+        self._name()
 
     def be_text(self):
         """The docstring or the annotations of a function that is there at one time only: who
@@ -106,7 +112,8 @@ def said(text, why):
 
 # The last one is what stands at a key of a global dictionary.
 KINDS = tuple(
-    "module class text docs annotations marks shape member global subclasses entry call".split()
+    """module class text docs annotations marks shape member global subclasses entry call
+    serial""".split()
 )
 # Those that code gets at by a name.
 NAMED = ("module", "class", "member", "global")

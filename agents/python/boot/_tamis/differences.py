@@ -114,7 +114,10 @@ class Differences:
         holder = "%s:%s" % (module, holder) if holder else module
         # One of a library is read by whoever spells its name; one of a module that tests
         # import, by those who need that.
-        return Difference(holder, key, "" if is_library else path)
+        one = Difference(holder, key, "" if is_library else path)
+        if (path, name) in self.session.serials:
+            one.be_serial()
+        return one
 
     def _compare(self, recorded, tells_calls):
         then = {(name, path): dict(map(tuple, cells)) for name, path, cells in recorded}
@@ -165,6 +168,8 @@ class Differences:
                 self.found[-1].be_text()
             elif are_plain and key != "__subclasses__":
                 self.found[-1].be_called()
+            elif (path, qualified_name(name, key)) in self.session.serials:
+                self.found[-1].be_serial()
 
     # -- who reads it -------------------------------------------------------
 
@@ -175,7 +180,7 @@ class Differences:
                 # Who reads an instance or a subclass of it reads another cell, too.
                 one.for_all = self.session.is_found_by_base(one.name)
                 continue
-            if one.kind not in ("class", "member", "global", "call") or one.path == "":
+            if one.kind not in ("member", "global", "call", "serial") or one.path == "":
                 continue
             if one.key in self.asked or one.key.startswith("pytest_"):
                 one.for_all = True
@@ -226,7 +231,7 @@ class Readings:
             for number in one.hashes:
                 self._by_hash.setdefault(number, []).append(at)
             # How a test is marked matters to pytest, and to who spells the test.
-            if one.path and one.kind not in ("marks", "subclasses"):
+            if one.path and one.kind not in ("marks", "subclasses", "serial"):
                 self._by_path.setdefault(one.path, []).append(at)
         self._hashes = frozenset(self._by_hash)
         # Number of a path, and what differs there.
@@ -245,7 +250,10 @@ class Readings:
         for at, one in enumerate(found):
             every[one.kind].add(at)
         self._by_flag = {
-            "anything": set(range(len(found))) - every["marks"] - every["subclasses"],
+            "anything": set(range(len(found)))
+            - every["marks"]
+            - every["subclasses"]
+            - every["serial"],
             "members": every["member"]
             | {at for at in every["shape"] if ":" in found[at].name}
             | {at for at, one in enumerate(found) if one.key in HELD_BY_CLASSES},

@@ -18,6 +18,8 @@ class Plan:
     def __init__(self, content, session, names):
         self.content = content
         self.session = session
+        if not content.get("tells_serials", False):
+            session.serials = frozenset()
         # Test -> names by which pytest reads cells for it.
         self._names = names
         self.paths = content["paths"]

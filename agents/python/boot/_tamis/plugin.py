@@ -228,6 +228,8 @@ class Session:
     @guard
     def _take(self, items):
         values = self.agent.values
+        if self.agent.serials is not None:
+            self.agent.serials.check()
         if values is not None:
             values.take(self.config, items, self.all_collected)
 
@@ -314,6 +316,8 @@ class Session:
         path, told_path, collected = self.file_of(item)
         name = item.nodeid
         told = encode(name)
+        if agent.serials is not None:
+            agent.serials.test_begins(name)
         scope = agent.new_test(name, told, told_path)
         test = Test(name, told, scope, item)
         scope.need_all((agent.root_scope, collected))

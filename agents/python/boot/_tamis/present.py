@@ -7,6 +7,7 @@ import sys
 import types
 
 from .asked_in_c import held_names
+from .serials import cells_of
 from .spelled import Spelled, nested
 from .watch import is_a, member_at
 
@@ -50,6 +51,7 @@ class Present:
             }
             for holder in values.holders
         }
+        self.serials = cells_of(agent)
         # Packages whose code asks classes for their subclasses.
         self._asking = None
         self._are_loose = None

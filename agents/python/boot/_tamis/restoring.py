@@ -18,9 +18,10 @@ class Numbers:
     """The cells in which tests leave nothing but numbers, as far as that is known, and many
     different ones."""
 
-    def __init__(self, agent, recorded, numbers):
+    def __init__(self, agent, recorded, numbers, serials):
         """`recorded` tells by test, in order, which cells it left with which values, in texts that
-        begin with a mark if nobody knows; `numbers` are those that are such, and what they are."""
+        begin with a mark if nobody knows; `numbers` are those that are such, and what they are;
+        of the cells `serials` nobody reads more than the order."""
         self._agent = agent
         agent.left.numbers.update(numbers)
         values, others = {}, set()
@@ -38,7 +39,7 @@ class Numbers:
         modules = {agent.relative(scope.name): module for scope, module in modules}
         self.cells = frozenset(
             (path, name)
-            for path, name in counted - others
+            for path, name in counted - others - serials
             if Place(modules.get(path), name).number() is not None
         )
         # Of these, those that left-out tests leave since they were last put there.

@@ -71,7 +71,7 @@ class Settling:
         self._turns = None if None in made.values() else Turns(plan, self.order, made)
         self._ahead = list(reversed(list(self.recorded)))
         # Where nobody has to run for what others read.
-        self.numbers = Numbers(agent, self.recorded, ties.get("numbers", {}))
+        self.numbers = Numbers(agent, self.recorded, ties.get("numbers", {}), plan.session.serials)
         # Who reads these has the code of those who changed them for its own.
         self._by_code = {
             cell
@@ -102,6 +102,7 @@ class Settling:
         self.reads = None
         # Whether no test waits: then only what is told of those that run counts.
         self.is_alone = False
+        self._serials = plan.session.serials
         self._caches = {(plan.session.path(path), name) for path, name in names.caches}
         # Tests to which pytest gives something else than in the record.
         self.other_items = frozenset()
@@ -225,7 +226,8 @@ class Settling:
                 value = recorded.get(cell) if self._has_entries_of(cell, left, recorded) else None
             elif cell in self._stale:
                 # It need not be read to be changed, as the order of names, and may lack what others did.
-                value = recorded.get(cell) if self._is_alike(left, recorded) else None
+                is_alike = cell not in self._serials and self._is_alike(left, recorded)
+                value = recorded.get(cell) if is_alike else None
             if value is None or made != "":
                 self._doubt((cell,), place)
             is_known = value is not None

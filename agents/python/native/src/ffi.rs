@@ -284,6 +284,7 @@ pub mod type_object {
     const DESCR_SET: isize = 280;
     const DICTOFFSET: isize = 288;
     const INIT: isize = 296;
+    const NEW: isize = 312;
     const DEL: isize = 376;
     const FINALIZE: isize = 392;
     const VECTORCALL: isize = 400;
@@ -336,6 +337,12 @@ pub mod type_object {
     }
     pub unsafe fn dict(kind: Ref) -> Ref {
         word(kind, DICT) as Ref
+    }
+    pub unsafe fn new(kind: Ref) -> usize {
+        word(kind, NEW)
+    }
+    pub unsafe fn set_new(kind: Ref, function: usize) {
+        *kind.byte_offset(NEW).cast::<usize>() = function;
     }
     pub unsafe fn init(kind: Ref) -> usize {
         word(kind, INIT)

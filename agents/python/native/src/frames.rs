@@ -13,16 +13,17 @@ type Set = unsafe extern "C" fn(Ref, Ref, Ref) -> c_int;
 
 /// `PyGetSetDef`.
 #[repr(C)]
-struct Definition {
+pub struct GetSet {
     name: *const std::ffi::c_char,
-    get: unsafe extern "C" fn(Ref, *mut c_void) -> Ref,
+    pub get: unsafe extern "C" fn(Ref, *mut c_void) -> Ref,
     set: Option<unsafe extern "C" fn(Ref, Ref, *mut c_void) -> c_int>,
     doc: *const std::ffi::c_char,
     closure: *mut c_void,
 }
 
-/// `PyGetSetDescrObject.d_getset`: after the head of the object come its type and two names.
-const GETSET: isize = 40;
+/// `PyGetSetDescrObject.d_getset`, and `PyMethodDescrObject.d_method`: after the head of the object come its
+/// type and two names.
+pub const GETSET: isize = 40;
 
 /// By what classes tell annotations; modules, too, but for the last.
 const OF_CLASSES: [&CStr; 3] = [c"__annotations__", c"__annotate__", c"__dict__"];
@@ -157,26 +158,26 @@ unsafe fn rewire(kind: Ref, name: &'static CStr) -> bool {
     };
     let is_known = !descriptor.is_null() && (*descriptor).kind == &raw mut PyGetSetDescr_Type;
     let plain = match is_known {
-        true => word(descriptor, GETSET) as *const Definition,
+        true => word(descriptor, GETSET) as *const GetSet,
         false => std::ptr::null(),
     };
     if plain.is_null() || CStr::from_ptr((*plain).name) != name {
         raise(PyExc_RuntimeError, c"classes have another form");
         return false;
     }
-    let definition = Box::leak(Box::new(Definition {
+    let definition = Box::leak(Box::new(GetSet {
         name: (*plain).name,
         get: get_of_class,
         set: (*plain).set.and(Some(set_of_class)),
         doc: (*plain).doc,
         closure: plain.cast_mut().cast(),
     }));
-    *descriptor.byte_offset(GETSET).cast::<*const Definition>() = definition;
+    *descriptor.byte_offset(GETSET).cast::<*const GetSet>() = definition;
     true
 }
 
 unsafe extern "C" fn get_of_class(object: Ref, closure: *mut c_void) -> Ref {
-    let plain = &*closure.cast::<Definition>();
+    let plain = &*closure.cast::<GetSet>();
     let found = (plain.get)(object, plain.closure);
     // Classes that are defined in C are nobody's of the project.
     let is_class = type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS != 0;
@@ -223,7 +224,7 @@ unsafe fn spells(code: Ref, attribute: &CStr) -> bool {
 }
 
 unsafe extern "C" fn set_of_class(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
-    let plain = &*closure.cast::<Definition>();
+    let plain = &*closure.cast::<GetSet>();
     match plain.set {
         Some(set) => set(object, value, plain.closure),
         None => -1,
@@ -288,7 +289,7 @@ unsafe fn replace(kind: Ref, name: &'static CStr, tell: unsafe fn(Ref, Ref, &Wat
     let is_settable = settable.contains(&name) || SIGNATURE[..3].contains(&name);
     let can_set = type_object::descr_set((*plain).kind) != 0 && is_settable;
     // The descriptor refers to it for ever.
-    let definition = Box::leak(Box::new(Definition {
+    let definition = Box::leak(Box::new(GetSet {
         name: name.as_ptr(),
         get,
         set: can_set.then_some(set),

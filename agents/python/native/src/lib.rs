@@ -28,6 +28,7 @@ mod members;
 mod module;
 mod monitoring;
 mod outliving;
+mod serials;
 mod signatures;
 mod signs;
 mod standins;

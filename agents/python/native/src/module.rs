@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use crate::ffi::*;
 use crate::{
     aged, attributes, audit, closings, codes, digest, eval_frame, frames, monitoring, outliving,
-    standins, trace, watch,
+    serials, standins, trace, watch,
 };
 
 /// How code is being recorded.
@@ -495,7 +495,7 @@ const fn method(name: &'static CStr, callee: Function) -> MethodDef {
     }
 }
 
-static METHODS: Global<[MethodDef; 29]> = Global::new([
+static METHODS: Global<[MethodDef; 31]> = Global::new([
     method(c"start", start),
     method(c"stop", stop),
     method(c"swap", swap),
@@ -524,6 +524,8 @@ static METHODS: Global<[MethodDef; 29]> = Global::new([
     method(c"aged_forget", aged_forget),
     method(c"referrers", referrers),
     method(c"cells", cells),
+    method(c"serial", serials::serial),
+    method(c"serial_is", serials::serial_is),
     MethodDef {
         name: std::ptr::null(),
         callee: None,

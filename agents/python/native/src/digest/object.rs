@@ -10,6 +10,7 @@ use super::walk::{Content, Walk, Work, scalar};
 use super::{functions, library};
 use crate::content::{self, FIRST_ADDRESS, Reader};
 use crate::ffi::*;
+use crate::serials::{self, Made};
 
 /// Reads `object` into its node.
 pub unsafe fn read(object: Ref, content: &mut Content) {
@@ -26,7 +27,7 @@ pub unsafe fn read(object: Ref, content: &mut Content) {
     }
     base(object, shape, content);
     for (name, offset) in &shape.slots {
-        slot_or_attribute(shape, *name, word(object, *offset) as Ref, content);
+        slot_or_attribute(object, shape, *name, word(object, *offset) as Ref, content);
     }
     let has_its_way = matches!(shape.kind, Kind::Class | Kind::Module | Kind::Wrapper);
     if shape.has_attributes && !has_its_way {
@@ -115,12 +116,18 @@ unsafe fn attributes(object: Ref, shape: &Shape, content: &mut Content) {
             && text_of(name).as_deref() == Some(noise::MARKS)
             && is_at_home(object, content.walk);
         if !are_marks {
-            slot_or_attribute(shape, name, pair[1] as Ref, content);
+            slot_or_attribute(object, shape, name, pair[1] as Ref, content);
         }
     }
 }
 
-unsafe fn slot_or_attribute(shape: &Shape, name: Ref, value: Ref, content: &mut Content) {
+unsafe fn slot_or_attribute(
+    object: Ref,
+    shape: &Shape,
+    name: Ref,
+    value: Ref,
+    content: &mut Content,
+) {
     if !is_text(name) {
         content.child(Label::Part("name"), name);
         return content.child(Label::Part("value"), value);
@@ -134,6 +141,19 @@ unsafe fn slot_or_attribute(shape: &Shape, name: Ref, value: Ref, content: &mut 
         return;
     }
     content.hasher.bytes(&text);
+    match serials::made((*object).kind, &text, value) {
+        Some(Made::ByImport(import, at)) => {
+            content.hasher.bytes(b"made by import");
+            content.hasher.word(import);
+            return content.hasher.word(at);
+        }
+        Some(Made::ByTest(test, at)) => {
+            content.hasher.bytes(b"made by test");
+            content.hasher.bytes(&test);
+            return content.hasher.word(at);
+        }
+        None => {}
+    }
     match taken {
         Taken::Named if !value.is_null() => {
             let name = named(value, content.walk);
