@@ -18,9 +18,6 @@ pub(crate) struct UnitReads {
     /// [`name_hash`](super::name_hash) of each name that it asks objects for, imports or has in
     /// a text; sorted.
     pub names: Vec<u32>,
-    /// The same of serial numbers, with which it does no more than to count and to sort: it reads them
-    /// where a record does not tell who else does.
-    pub counts: Vec<u32>,
     /// The same of names that it loads as global ones of the module in `file`; sorted.
     pub loads: Vec<u32>,
     /// The path of its source; empty if it loads none.

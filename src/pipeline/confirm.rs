@@ -407,7 +407,7 @@ impl<'d> Planning<'d> {
         let mut units: Vec<&Unit> = self.units.all.to_vec();
         units.extend(functions.all.iter().map(|(_, function)| &function.unit));
         let (mut reads, words) = read(&needed.chain(new).collect(), &units)?;
-        let tells_serials = self.tells_serials(&mut reads);
+        let tells_serials = self.tells_serials();
         let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);

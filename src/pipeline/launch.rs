@@ -51,7 +51,10 @@ pub(crate) fn launch(
         out: &workshop.scratch.join("out"),
         exclude: tests.exclude.as_deref(),
         left_out: tests.left_out.as_deref(),
-        serials: &told_of_serials(root),
+        serials: &match runner.confirms() {
+            true => told_of_serials(root),
+            false => OsString::new(),
+        },
         settings: project.config.settings(),
     })?;
     // What tests do to the file while they run changes nothing.

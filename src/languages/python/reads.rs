@@ -72,7 +72,7 @@ struct Reading<'a> {
     meets_lent: bool,
     /// By module: those that it hands out, and those that they do.
     given: FxHashMap<ModuleIndex, BTreeSet<ModuleIndex>>,
-    /// Names of serial numbers: sources do not read what they spell there.
+    /// Names of serial numbers.
     serials: FxHashSet<u32>,
 }
 
@@ -161,10 +161,6 @@ impl<'a> Reading<'a> {
         }
         // When it was recorded, its module may have had a name of its own for a builtin;
         // and a star import brings such without a word.
-        let counts = found
-            .names
-            .extract_if(.., |name| self.serials.contains(name));
-        found.reads.counts = counts.collect();
         let spelled = spelled.into_iter().flat_map(|reach| &reach.mentions);
         let builtins = spelled.filter(|name| is_builtin(**name));
         found.loads.extend(builtins);

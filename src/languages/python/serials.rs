@@ -160,11 +160,12 @@ fn sources(root: &Path) -> impl Iterator<Item = Option<std::path::PathBuf>> {
 
 /// Whether a folder may hold sources of the project: the collector looks at installed packages.
 fn is_of_project(entry: &DirEntry) -> bool {
+    if !entry.file_type().is_dir() {
+        return true;
+    }
     let name = entry.file_name().as_encoded_bytes();
-    let is_other = disk::is_of_tools(name)
-        || [&b"node_modules"[..], b"__pycache__", b"site-packages"].contains(&name)
-        || entry.path().join("pyvenv.cfg").exists();
-    !(entry.file_type().is_dir() && is_other)
+    let are_others = [&b"node_modules"[..], b"__pycache__", b"site-packages"].contains(&name);
+    !(disk::is_of_tools(name) || are_others || entry.path().join("pyvenv.cfg").exists())
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {

@@ -24,20 +24,12 @@ impl Planning<'_> {
     }
 
     /// Whether all records tell who gets serial numbers. Else all code reads those that it spells.
-    pub(super) fn tells_serials(&self, reads: &mut [Option<UnitReads>]) -> bool {
-        let tells_serials = self.records.iter().all(|matrix| {
+    pub(super) fn tells_serials(&self) -> bool {
+        let is_lost = |what: &What| matches!(what, What::Reached(text) if &**text == LOST);
+        self.records.iter().all(|matrix| {
             let mut units = matrix.units.iter();
-            let is_lost = |what: &What| matches!(what, What::Reached(text) if &**text == LOST);
             tells(matrix, SERIAL) && !units.any(|(unit, _)| is_lost(&unit.what))
-        });
-        for reads in reads.iter_mut().flatten() {
-            let counts = std::mem::take(&mut reads.counts);
-            if !tells_serials {
-                reads.names.extend(counts);
-                reads.names.sort_unstable();
-            }
-        }
-        tells_serials
+        })
     }
 }
 

@@ -74,7 +74,7 @@ class Difference:
         if self.kind in ("docs", "annotations"):
             # `f.__doc__`: those who spell `f` alone do not read it.
             return (self.key.rpartition(".")[2],)
-        if self.kind in ("shape", "text", "entry", "call"):
+        if self.kind in ("shape", "text", "entry", "call", "serial"):
             return ()
         return (self.key,)
 

@@ -16,7 +16,7 @@ type Set = unsafe extern "C" fn(Ref, Ref, Ref) -> c_int;
 pub struct GetSet {
     name: *const std::ffi::c_char,
     pub get: unsafe extern "C" fn(Ref, *mut c_void) -> Ref,
-    set: Option<unsafe extern "C" fn(Ref, Ref, *mut c_void) -> c_int>,
+    pub set: Option<unsafe extern "C" fn(Ref, Ref, *mut c_void) -> c_int>,
     doc: *const std::ffi::c_char,
     closure: *mut c_void,
 }

@@ -22,16 +22,18 @@ struct Serial {
 }
 
 type Get = unsafe extern "C" fn(Ref, *mut c_void) -> Ref;
+type Set = unsafe extern "C" fn(Ref, Ref, *mut c_void) -> c_int;
 type Method = unsafe extern "C" fn(Ref, Ref) -> Ref;
 type New = unsafe extern "C" fn(Ref, Ref, Ref) -> Ref;
 
 struct State {
     all: Vec<Serial>,
-    /// Called when code gets all that an object holds, or will get a number by its name.
+    /// Called when code gets or sets all that an object holds, or will get a number by its name.
     callback: Ref,
     /// Code that copies objects.
     copying: Ref,
     attributes: [Option<Get>; 2],
+    setters: [Option<Set>; 2],
     methods: [Option<Method>; 2],
     /// Makes an `operator.attrgetter`.
     new: Option<New>,
@@ -42,6 +44,7 @@ static STATE: Global<State> = Global::new(State {
     callback: null_mut(),
     copying: null_mut(),
     attributes: [None; 2],
+    setters: [None; 2],
     methods: [None; 2],
     new: None,
 });
@@ -81,7 +84,7 @@ pub unsafe fn made(kind: Ref, name: &[u8], value: Ref) -> Option<Made> {
 
 /// `serial(class, name, is_raised_first, callback, copying, attributes, methods, getter)`: `name` is a
 /// serial number of `class` from now on. Returns its index. `callback()` is called when code that is not
-/// in `copying` gets all that an object of such a class holds: by `attributes`, descriptors of
+/// in `copying` gets or sets all that an object of such a class holds: by `attributes`, descriptors of
 /// `__dict__`, or by `methods` of all objects; and when it makes a `getter` (`operator.attrgetter`) of
 /// the name.
 pub unsafe extern "C" fn serial(_: Ref, args: Ref) -> Ref {
@@ -183,6 +186,7 @@ pub unsafe extern "C" fn serial_is(_: Ref, args: Ref) -> Ref {
 unsafe fn watch(attributes: Ref, methods: Ref, getter: Ref) {
     let state = STATE.get();
     let getters: [Get; 2] = [get::<0>, get::<1>];
+    let setters: [Set; 2] = [set::<0>, set::<1>];
     for at in 0..PyTuple_Size(attributes) {
         let definition = word(PyTuple_GetItem(attributes, at), frames::GETSET) as *mut GetSet;
         if getters.contains(&(*definition).get) {
@@ -190,6 +194,8 @@ unsafe fn watch(attributes: Ref, methods: Ref, getter: Ref) {
         }
         state.attributes[at as usize] = Some((*definition).get);
         (*definition).get = getters[at as usize];
+        state.setters[at as usize] = (*definition).set;
+        (*definition).set = (*definition).set.and(Some(setters[at as usize]));
     }
     let callees: [Method; 2] = [call::<0>, call::<1>];
     for at in 0..PyTuple_Size(methods) {
@@ -214,6 +220,14 @@ unsafe extern "C" fn get<const AT: usize>(object: Ref, closure: *mut c_void) -> 
     match STATE.get().attributes[AT] {
         Some(get) => get(object, closure),
         None => raise(PyExc_RuntimeError, c"nothing is replaced"),
+    }
+}
+
+unsafe extern "C" fn set<const AT: usize>(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
+    tell(object);
+    match STATE.get().setters[AT] {
+        Some(set) => set(object, value, closure),
+        None => -1,
     }
 }
 

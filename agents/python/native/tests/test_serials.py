@@ -93,6 +93,7 @@ WAYS = {
     "Field().__reduce_ex__(2)": True,
     "Field().__reduce_ex__(1)": True,
     "copy.copy(Field()).__dict__": True,
+    "setattr(Field(), '__dict__', {})": True,
     "operator.attrgetter('name.turn')": True,
     "operator.attrgetter('name', 'turn')": True,
     "copy.copy(Field()), copy.deepcopy(Own())": False,
