@@ -9,7 +9,7 @@ use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 use ruff_python_ast::token::TokenKind;
-use ruff_python_ast::visitor::{Visitor, walk_expr, walk_parameter, walk_stmt};
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_parameter};
 use ruff_python_ast::{
     self as ast, Expr, ExprAttribute, Operator, Parameter, Stmt, StmtFunctionDef,
 };
@@ -31,8 +31,6 @@ pub(crate) struct Serial {
     pub class: String,
     /// The member, which its objects have as well.
     pub name: String,
-    /// Whether it is raised before an object gets it.
-    pub is_raised_first: bool,
 }
 
 impl Serial {
@@ -43,13 +41,7 @@ impl Serial {
 
     /// As the collector reads it: parts with tabulators in between.
     pub(crate) fn line(&self) -> BString {
-        let first: &[u8] = if self.is_raised_first { b"1" } else { b"" };
-        let parts: [&[u8]; 4] = [
-            &self.path,
-            self.class.as_bytes(),
-            self.name.as_bytes(),
-            first,
-        ];
+        let parts: [&[u8]; 3] = [&self.path, self.class.as_bytes(), self.name.as_bytes()];
         bstr::join("\t", parts).into()
     }
 }
@@ -191,7 +183,9 @@ impl Hooks {
         let for_objects = |at: usize| !text[..at].ends_with(b"\ndef ") && text[..at] != *b"def ";
         Hooks {
             of_all: SEEING.iter().any(|name| text.contains_str(name)),
-            of_sorts: text.contains_str("def sort(")
+            of_sorts: ["def sort(", "sort =", "sort="]
+                .iter()
+                .any(|name| text.contains_str(name))
                 || text.find_iter("__getattr__").any(for_objects),
         }
     }
@@ -203,9 +197,17 @@ impl Hooks {
 }
 
 /// Whoever spells such a name may see any number.
-const SEEING: [&str; 5] = [
+const SEEING: [&str; 13] = [
     "__setattr__",
     "__getattribute__",
+    "__setstate__",
+    "__getstate__",
+    "__reduce",
+    "SimpleNamespace",
+    "ctypes",
+    "getattr_static",
+    "reload(",
+    "vformat",
     "get_objects",
     "get_referents",
     "get_referrers",
@@ -219,8 +221,8 @@ struct Uses {
     owner: Option<(BString, String)>,
     /// Sources that raise or keep it, and of which class.
     raising: BTreeSet<(BString, String)>,
-    is_raised: bool,
-    is_raised_first: bool,
+    /// How often it is raised.
+    raised: usize,
     is_sorted_by: bool,
 }
 
@@ -252,11 +254,7 @@ impl Uses {
         let raising = found.raising.into_iter();
         self.raising
             .extend(raising.map(|class| (path.to_owned(), class)));
-        self.is_raised |= !found.raised_at.is_empty();
-        self.is_raised_first |= match (found.raised_at.iter().min(), found.kept_at.iter().min()) {
-            (Some(raised), Some(kept)) => raised < kept,
-            _ => false,
-        };
+        self.raised += found.raised;
         self.is_sorted_by |= found.is_sorted_by;
         true
     }
@@ -265,15 +263,10 @@ impl Uses {
         let (path, class) = self.owner?;
         let is_other = |one: &(BString, String)| (&one.0, &one.1) != (&path, &class);
         let is_seen = self.hooks.of_all || self.is_sorted_by && self.hooks.of_sorts;
-        if is_seen || !self.is_raised || self.raising.iter().any(is_other) {
+        if is_seen || self.raised != 1 || self.raising.iter().any(is_other) {
             return None;
         }
-        Some(Serial {
-            path,
-            class,
-            name,
-            is_raised_first: self.is_raised_first,
-        })
+        Some(Serial { path, class, name })
     }
 }
 
@@ -302,8 +295,7 @@ struct InSource<'s> {
     allowed: usize,
     owners: Vec<String>,
     raising: BTreeSet<String>,
-    raised_at: Vec<u32>,
-    kept_at: Vec<u32>,
+    raised: usize,
     is_sorted_by: bool,
     parameters: BTreeSet<String>,
     /// Names that functions and classes bind.
@@ -318,8 +310,7 @@ impl<'s> InSource<'s> {
             allowed: 0,
             owners: Vec::new(),
             raising: BTreeSet::new(),
-            raised_at: Vec::new(),
-            kept_at: Vec::new(),
+            raised: 0,
             is_sorted_by: false,
             parameters: BTreeSet::new(),
             inner: body.iter().flat_map(inner_names).collect(),
@@ -377,15 +368,19 @@ impl<'s> InSource<'s> {
             return;
         };
         let class = class.name.as_str();
-        for statement in &function.body {
-            if let Stmt::Assign(assign) = statement
-                && let [target] = assign.targets.as_slice()
+        // No two objects get the same number, and none gets that which the class has.
+        for two in function.body.windows(2) {
+            if let [Stmt::Assign(keep), Stmt::AugAssign(raise)] = two
+                && let [target] = keep.targets.as_slice()
                 && self.holder(target) == Some(first)
-                && self.holder(&assign.value) == Some(class)
+                && self.holder(&keep.value) == Some(class)
+                && raise.op == Operator::Add
+                && is_positive(&raise.value)
+                && self.holder(&raise.target) == Some(class)
             {
-                self.allowed += 2;
+                self.allowed += 3;
                 self.raising.insert(class.to_owned());
-                self.kept_at.push(statement.start().to_u32());
+                self.raised += 1;
             }
         }
     }
@@ -434,19 +429,6 @@ impl<'s> InSource<'s> {
 }
 
 impl<'a> Visitor<'a> for InSource<'_> {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        if let Stmt::AugAssign(raise) = statement
-            && raise.op == Operator::Add
-            && is_positive(&raise.value)
-            && let Some(class) = self.holder(&raise.target)
-        {
-            self.allowed += 1;
-            self.raising.insert(class.to_owned());
-            self.raised_at.push(statement.start().to_u32());
-        }
-        walk_stmt(self, statement);
-    }
-
     fn visit_expr(&mut self, expression: &'a Expr) {
         if let Expr::Call(call) = expression {
             self.sort(call);
@@ -494,147 +476,4 @@ fn is_positive(of: &Expr) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The serial numbers of sources, as `path class.name`.
-    fn of(sources: &[(&str, &str)]) -> Vec<String> {
-        let root = tempfile::tempdir().unwrap();
-        for (path, text) in sources {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            disk::write(&path, text).unwrap();
-        }
-        let found = serials(root.path()).into_iter();
-        let shown = found.map(|one| {
-            let first = if one.is_raised_first {
-                ", raised first"
-            } else {
-                ""
-            };
-            format!("{} {}.{}{first}", one.path, one.class, one.name)
-        });
-        shown.collect()
-    }
-
-    const FIELD: &str = "\
-class Field:
-    turn = 0  # turn by turn
-
-    def __init__(self, name):
-        self.name = name
-        self.turn = Field.turn
-        Field.turn += 1
-";
-
-    const SORT: &str = "fields.sort(key=lambda one: one[1].turn)\n";
-
-    /// The same with another file.
-    fn with(text: &str) -> Vec<String> {
-        of(&[("pkg/fields.py", FIELD), ("pkg/other.py", text)])
-    }
-
-    #[test]
-    fn a_class_counts_its_objects() {
-        let found = ["pkg/fields.py Field.turn"];
-        assert_eq!(with(""), found);
-        assert_eq!(with(SORT), found);
-        assert_eq!(
-            with("x = sorted(y, key=lambda one: (one.turn, one.name))\n"),
-            found
-        );
-        assert_eq!(with("turns = {}  # turn\n"), found);
-        let text = "\
-class Field:
-    turn = 0
-    def __init__(this):
-        Field.turn += 1
-        this.turn = Field.turn
-";
-        assert_eq!(of(&[("a.py", text)]), ["a.py Field.turn, raised first"]);
-    }
-
-    #[test]
-    fn whoever_may_read_the_number_leaves_it_a_number() {
-        for text in [
-            "print(field.turn)\n",
-            "print(Field.turn)\n",
-            "Field.turn = 5\n",
-            "Field.turn -= 1\n",
-            "getattr(field, 'turn')\n",
-            "\"{0.turn}\".format(field)\n",
-            "f(turn=1)\n",
-            "turn = 1\n",
-            "class Other:\n    turn = 0\n",
-            "class Other(Field):\n    @property\n    def turn(self): return 1\n",
-            "x = max(y, key=lambda one: one.turn)\n",
-            "x = sorted(y, key=lambda one: one.turn % 2)\n",
-            "x = sorted(y, key=lambda one, by=1: one.turn)\n",
-            "x = sorted(y, key=lambda one: other.turn)\n",
-            "x = sorted(y, key=lambda one: len(str(one.turn)))\n",
-            "def sorted(x, key): pass\nx = sorted(y, key=lambda one: one.turn)\n",
-            "from z import *\nx = sorted(y, key=lambda one: one.turn)\n",
-            "x.sort(lambda one: one.turn)\n",
-            "class Other:\n    def __setattr__(self, name, value): print(value)\n",
-            "class Other:\n    def __getattribute__(self, name): print(value)\n",
-            "x = (\n",
-        ] {
-            let text = match text {
-                "x = (\n" => "turn = (\n",
-                text => text,
-            };
-            assert_eq!(with(text), [""; 0], "{text}");
-        }
-        let all = "class Any:\n    def __getattr__(self, name): return 7\n";
-        assert_eq!(with(all).len(), 1);
-        assert_eq!(with(&format!("{SORT}{all}")), [""; 0]);
-        assert_eq!(
-            with(&format!("{SORT}def __getattr__(name): return 7\n")).len(),
-            1
-        );
-        assert_eq!(
-            with(&format!("{SORT}class L:\n    def sort(self, key): pass\n")),
-            [""; 0]
-        );
-        let compiled = [("fields.py", FIELD), ("fast.pyx", "print(x.turn)\n")];
-        assert_eq!(of(&compiled), [""; 0]);
-    }
-
-    #[test]
-    fn the_class_is_the_one_that_has_the_number() {
-        for (old, new) in [
-            ("class Field:", "class Field:\n    turn = 1\n"),
-            ("class Field:", "Field = 1\nclass Field:"),
-            (
-                "class Field:",
-                "if x:\n  class Field:\n    turn = 1\nclass Field:",
-            ),
-            ("turn = 0 ", "turn = start() "),
-            ("turn = 0 ", "turn: int = 0 "),
-            ("Field.turn += 1", "Field.turn += step"),
-            ("Field.turn += 1", "self.turn += 1"),
-            ("Field.turn += 1", "Other.turn += 1"),
-            ("Field.turn += 1", "type(self).turn += 1"),
-            ("Field.turn += 1", "Field.turn += 0"),
-            ("(self, name)", "(self, Field)"),
-            ("self.name = name", "self = name"),
-            ("self.name = name", "Field = name"),
-            ("    def __init__", "    @wraps\n    def __init__"),
-            ("self.turn =", "other.turn ="),
-        ] {
-            assert!(FIELD.contains(old), "{old}");
-            let text = FIELD.replacen(old, new, 1);
-            assert_eq!(of(&[("fields.py", &text)]), [""; 0], "{text}");
-        }
-    }
-
-    #[test]
-    fn folders_of_tools_and_of_installed_packages_do_not_count() {
-        let reads = "print(field.turn)\n";
-        let count = |path| of(&[("fields.py", FIELD), (path, reads)]).len();
-        assert_eq!(count("x.py"), 0);
-        assert_eq!(count("lib/site-packages/x.py"), 1);
-        assert_eq!(count(".tamis/x.py"), 1);
-        assert_eq!(count(".hidden/x.py"), 0);
-    }
-}
+mod tests;

@@ -195,6 +195,8 @@ class Reached:
         need not be told again before another scope begins."""
         if is_got is False:
             return all([self.on_attribute(one, True) for one in names_in(name)])
+        if self.agent.serials is not None:
+            self.agent.serials.on_name(name, is_got)
         scope, met = self.agent.top, self.agent.met
         if scope is not self._asking[0] or met is not self._asking[1]:
             self._asking = scope, met, set()

@@ -12,8 +12,6 @@ use crate::frames::{self, GetSet};
 struct Serial {
     class: Ref,
     name: Vec<u8>,
-    /// Whether it is raised before an object gets it.
-    is_raised_first: bool,
     /// What it was when imports began and ended, from low to high.
     imports: Vec<i64>,
     /// What it was when tests began, with their names.
@@ -71,7 +69,6 @@ pub unsafe fn made(kind: Ref, name: &[u8], value: Ref) -> Option<Made> {
     if overflow != 0 {
         return None;
     }
-    let value = value - i64::from(serial.is_raised_first);
     let tests = serial.tests.partition_point(|(first, _)| *first <= value);
     if let Some((first, test)) = tests.checked_sub(1).map(|at| &serial.tests[at]) {
         return Some(Made::ByTest(test.clone(), value.abs_diff(*first)));
@@ -82,7 +79,7 @@ pub unsafe fn made(kind: Ref, name: &[u8], value: Ref) -> Option<Made> {
     Some(Made::ByImport(import as u64, (value - first) as u64))
 }
 
-/// `serial(class, name, is_raised_first, callback, copying, attributes, methods, getter)`: `name` is a
+/// `serial(class, name, callback, copying, attributes, methods, getter)`: `name` is a
 /// serial number of `class` from now on. Returns its index. `callback()` is called when code that is not
 /// in `copying` gets or sets all that an object of such a class holds: by `attributes`, descriptors of
 /// `__dict__`, or by `methods` of all objects; and when it makes a `getter` (`operator.attrgetter`) of
@@ -91,14 +88,12 @@ pub unsafe extern "C" fn serial(_: Ref, args: Ref) -> Ref {
     let (mut class, mut callback, mut copying) = (null_mut(), null_mut(), null_mut());
     let (mut attributes, mut methods, mut getter) = (null_mut(), null_mut(), null_mut());
     let mut name: *const c_char = std::ptr::null();
-    let mut is_raised_first: c_int = 0;
     if PyArg_ParseTuple(
         args,
-        c"O!spOO!O!O!O!:serial".as_ptr(),
+        c"O!sOO!O!O!O!:serial".as_ptr(),
         &raw mut PyType_Type,
         &raw mut class,
         &raw mut name,
-        &raw mut is_raised_first,
         &raw mut callback,
         &raw mut PyTuple_Type,
         &raw mut copying,
@@ -127,7 +122,6 @@ pub unsafe extern "C" fn serial(_: Ref, args: Ref) -> Ref {
     all.push(Serial {
         class,
         name: std::ffi::CStr::from_ptr(name).to_bytes().to_vec(),
-        is_raised_first: is_raised_first != 0,
         imports: Vec::new(),
         tests: Vec::new(),
         is_lost: false,

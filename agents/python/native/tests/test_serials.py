@@ -16,9 +16,9 @@ class Other:
 class Slotted:
     __slots__ = ("__dict__",)
 got = []
-def watch(kind=Field, is_raised_first=False):
+def watch(kind=Field):
     return native.serial(
-        kind, "turn", is_raised_first, lambda: got.append(1),
+        kind, "turn", lambda: got.append(1),
         (copy.copy.__code__, copy.deepcopy.__code__, copy._reconstruct.__code__),
         (Base.__dict__["__dict__"], Slotted.__dict__["__dict__"]),
         tuple(vars(object)[name] for name in ("__reduce_ex__", "__getstate__") if name in vars(object)),
@@ -59,17 +59,6 @@ out([at(value).hex() for value in %r])
     (values,), (moved,) = run(first), run(then)
     # What `a` made is `x`'s now.
     assert [one == other for one, other in zip(values, moved)] == [True] * 4 + [False] * 2 + [True] * 2
-
-
-def test_a_number_that_is_raised_first(run):
-    program = """
-number = watch(Other, True)
-for value, test in (3, "a"), (5, "%s"): assert native.serial_is(number, value, test)
-out([at(value, Other).hex() for value in (4, 5, 6)])
-"""
-    (first,), (then,) = run(PROGRAM + program % "b"), run(PROGRAM + program % "x")
-    # The first test made two.
-    assert [one == other for one, other in zip(first, then)] == [True, True, False]
 
 
 def test_a_number_that_was_set_back_is_one(run):
