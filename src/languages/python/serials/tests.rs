@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// The serial numbers of sources, as `path class.name`.
