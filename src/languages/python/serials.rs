@@ -326,10 +326,10 @@ impl<'s> InSource<'s> {
         let mut classes = self.owners.iter().chain(&self.raising);
         !is_sorted
             && !self.parameters.contains("sorted")
-            && classes.all(|one| bound.once.contains(one) && !self.parameters.contains(one))
-            && self
-                .inner
-                .is_disjoint(&self.owners.iter().chain(&self.raising).cloned().collect())
+            && classes.all(|one| {
+                let is_rebound = self.parameters.contains(one) || self.inner.contains(one);
+                bound.once.contains(one) && !is_rebound
+            })
     }
 
     /// The name before the dot, if an expression is `<name>.<member>`.
@@ -385,12 +385,15 @@ impl<'s> InSource<'s> {
         }
     }
 
-    /// What a function gives by which others are sorted: a member of its argument, alone or in a
-    /// tuple.
-    fn is_key(&self, of: &Expr, argument: &str) -> usize {
+    /// How often the number is what a function gives to sort by: as a member of its argument, alone or in
+    /// a tuple.
+    fn times_as_key(&self, of: &Expr, argument: &str) -> usize {
         match of {
             Expr::Tuple(tuple) => {
-                let each = tuple.elts.iter().map(|one| self.is_key(one, argument));
+                let each = tuple
+                    .elts
+                    .iter()
+                    .map(|one| self.times_as_key(one, argument));
                 each.sum()
             }
             Expr::Attribute(ExprAttribute { value, attr, .. })
@@ -421,7 +424,7 @@ impl<'s> InSource<'s> {
             return;
         };
         if argument.default.is_none() && parameters.len() == 1 {
-            let found = self.is_key(&key.body, argument.name().as_str());
+            let found = self.times_as_key(&key.body, argument.name().as_str());
             self.is_sorted_by |= found > 0;
             self.allowed += found;
         }

@@ -9,15 +9,12 @@ import types
 from .asked_in_c import held_names
 from .serials import cells_of
 from .spelled import Spelled, nested
-from .watch import is_a, member_at
+from .watch import HEAP_TYPE, is_a, member_at
 
 try:
     from _abc import _get_dump as _registered
 except ImportError:
     _registered = None
-
-# `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
-_HEAP_TYPE = 1 << 9
 
 # Members that C code of the standard library asks of objects of any class.
 _ASKED_BY_C = frozenset(
@@ -112,7 +109,7 @@ class Present:
         unittest = sys.modules.get("unittest.case")
         case = getattr(unittest, "TestCase", None)
         for base in type.mro(kind)[1:]:
-            if not base.__flags__ & _HEAP_TYPE or self._is_own(base):
+            if not base.__flags__ & HEAP_TYPE or self._is_own(base):
                 continue
             if case is not None and issubclass(base, case):
                 if any(key in vars(one) for one in type.mro(base)):
@@ -157,7 +154,7 @@ class Present:
         packages = {
             str(vars(base).get("__module__")).partition(".")[0]
             for base in type.mro(kind)[1:]
-            if base.__flags__ & _HEAP_TYPE and not self._is_own(base)
+            if base.__flags__ & HEAP_TYPE and not self._is_own(base)
         }
         return bool(packages) and not packages.isdisjoint(self._packages_asking())
 

@@ -19,7 +19,7 @@ from .asked_in_c import held_names
 from .paths import PROJECT
 from .places import Place
 from .spelled import nested
-from .watch import is_a, member_at
+from .watch import HEAP_TYPE, is_a, member_at
 
 # The variable with a line for each: path, class and name.
 _TOLD = "TAMIS_SERIALS"
@@ -215,11 +215,8 @@ class Serials:
 def _is_plain(kind):
     """Whether objects of a class hold what they have in a dictionary that no code in C looks into."""
     line = type.mro(kind)
-    return type not in line and all(one is object or one.__flags__ & _HEAP_TYPE for one in line)
+    return type not in line and all(one is object or one.__flags__ & HEAP_TYPE for one in line)
 
-
-# `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
-_HEAP_TYPE = 1 << 9
 
 # Folders in which `tamis` reads no sources.
 _OTHERS = frozenset(("node_modules", "__pycache__", "site-packages"))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from .agent import guard
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
-from .watch import BUFFERS, Watch, attributes, held_weakly, is_a, is_unchanging, member_at
+from .watch import BUFFERS, HEAP_TYPE, Watch, attributes, held_weakly, is_a, is_unchanging, member_at
 
 # Limits of the walk: the distance from a global, the number of objects, and the number of
 # items of one container.
@@ -29,9 +29,6 @@ _WIDTH = 5000
 # every n-th call, one for each of so many objects. Never by the clock: two recordings of a
 # revision must find the same.
 _OBJECTS_PER_CALL = 256
-
-# `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
-_HEAP_TYPE = 1 << 9
 
 # The code of functions that choose an implementation by the class of an argument.
 _DISPATCHERS = frozenset(
@@ -160,7 +157,7 @@ class State:
                 self._walk(part, root)
 
     def _walk_class(self, path, name, kind):
-        if not kind.__flags__ & _HEAP_TYPE:
+        if not kind.__flags__ & HEAP_TYPE:
             return
         if self._add(kind, ("class", path, name)) is None:
             return
@@ -354,7 +351,7 @@ class State:
         return answer
 
     def _judge_class(self, kind):
-        if not kind.__flags__ & _HEAP_TYPE:
+        if not kind.__flags__ & HEAP_TYPE:
             return False
         module = sys.modules.get(kind.__module__)
         path = getattr(module, "__file__", None)

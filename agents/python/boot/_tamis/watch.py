@@ -29,6 +29,9 @@ _UNCHANGING = frozenset((range, slice, types.BuiltinFunctionType, types.MethodDe
 _WITH_UNCHANGING = frozenset("datetime decimal fractions ipaddress pathlib re uuid".split())
 
 
+# `Py_TPFLAGS_HEAPTYPE`: a class that is not defined in C.
+HEAP_TYPE = 1 << 9
+
 # Buffers in memory: what they hold, and where it is read, is in C.
 BUFFERS = frozenset((io.BytesIO, io.StringIO))
 
@@ -234,8 +237,8 @@ def _state(value):
     if is_a(value, (dict, types.ModuleType)):
         return _State(_items(value), True)
     kind = value if is_a(value, type) else type(value)
-    if not kind.__flags__ & 1 << 9:
-        # Not a heap type: its state is in C.
+    if not kind.__flags__ & HEAP_TYPE:
+        # Its state is in C.
         return None
     if kind is value:
         return _State(_items(value), True)
