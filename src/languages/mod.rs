@@ -37,7 +37,8 @@ pub(crate) use python::serials::{Serial, serials};
 pub(crate) use python::statements::tests_in as python_tests_in;
 pub(crate) use python::way::{RowOf, Ways};
 pub(crate) use python::{
-    CALLED, KEYED, Keyed, LISTED, LOST, SERIAL, TOLD, is_entry, keyed_in, shown as shown_cell,
+    ASKED_FOR_DOCS, CALLED, KEYED, Keyed, LISTED, LOST, SERIAL, TOLD, is_entry, keyed_in,
+    shown as shown_cell,
 };
 pub(crate) use reads::{FunctionAt, Needed, UnitReads, Words, functions_at, read_by};
 pub(crate) use rust::{parsed as parsed_rust, trace as rust_trace};

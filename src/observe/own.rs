@@ -16,7 +16,9 @@ use super::graph::NodeId;
 use super::run::Run;
 use super::trace::{Definition, Role, Scope, ScopeKind, Trace};
 use super::units::UnitIndex;
-use crate::languages::{CALLED, Closure, Facts, KEYED, LISTED, Place, SERIAL, TOLD};
+use crate::languages::{
+    ASKED_FOR_DOCS, CALLED, Closure, Facts, KEYED, LISTED, Place, SERIAL, TOLD,
+};
 use crate::matrix::{CellValue, Holder, Reads, Unit, Values, What};
 
 /// Units that are a test's own, sorted, and what their code reads of state beside what the
@@ -305,7 +307,8 @@ fn is_by_value(unit: &Unit) -> bool {
         | What::Effects => true,
         What::File => !holds_code(&unit.path),
         What::Reached(name) => {
-            name.starts_with(TOLD) || name.starts_with([CALLED, KEYED, LISTED, SERIAL])
+            name.starts_with(TOLD)
+                || name.starts_with([ASKED_FOR_DOCS, CALLED, KEYED, LISTED, SERIAL])
         }
         _ => false,
     }

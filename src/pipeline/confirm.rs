@@ -411,7 +411,7 @@ impl<'d> Planning<'d> {
         let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);
-        let tells_calls = self.tells_calls();
+        let (tells_calls, tells_docs) = (self.tells_calls(), self.tells_docs());
         self.drop_beyond_values(&reads);
         self.hand_on(&mut reads);
         let mut used: BTreeSet<usize> = BTreeSet::new();
@@ -451,6 +451,7 @@ impl<'d> Planning<'d> {
             asked: words.asked,
             leading: words.leading,
             tells_calls,
+            tells_docs,
             tells_serials,
             functions: by_path,
             tests: self

@@ -27,6 +27,9 @@ pub(crate) struct Confirm<'a> {
     /// Whether records tell who asks functions how they can be called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tells_calls: bool,
+    /// Whether they tell who asks classes for docstrings.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tells_docs: bool,
     /// Whether they tell who gets numbers by which classes count their objects.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tells_serials: bool,

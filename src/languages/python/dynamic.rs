@@ -281,12 +281,12 @@ const LOOK_UP: [&str; 20] = [
     "__getattribute__",
     "getdoc",
     "render_doc",
-    "WRAPPER_ASSIGNMENTS",
     // The library's own readers of what classes hold.
     "Cmd",
     "SimpleXMLRPCDispatcher",
     "SimpleXMLRPCServer",
     "CGIXMLRPCRequestHandler",
+    "DocXMLRPCServer",
     "TestLoader",
     "defaultTestLoader",
     "shortDescription",

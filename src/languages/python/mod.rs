@@ -133,7 +133,7 @@ pub(crate) use self::called::CALLED;
 pub(crate) use self::dynamic::TOLD;
 pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
 pub(crate) use self::keyed::{KEYED, Keyed, is_entry, keyed_in, shown};
-pub(crate) use self::listed::LISTED;
+pub(crate) use self::listed::{ASKED_FOR_DOCS, LISTED};
 pub(crate) use self::serials::{LOST, SERIAL};
 
 /// The units of a Python file with this content.

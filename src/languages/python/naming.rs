@@ -15,7 +15,7 @@ use super::asked;
 use super::closure::NameClosure;
 use super::dynamic::Generated;
 use super::keyed::{KEYED, Keyed, is_entry, kind_of};
-use super::listed::LISTED;
+use super::listed::{ASKED_FOR_DOCS, LISTED};
 use super::modules::ModuleIndex;
 use super::serials::{GOT, LOST, SERIAL, serials_at};
 use crate::languages::{
@@ -150,7 +150,7 @@ fn passed_on_by(unit: &Unit, names: &NameClosure) -> Vec<ModuleIndex> {
             uses.map_or_else(Vec::new, |uses| passed_on(names, module, uses).collect())
         }
         What::Reached(name) if &**name == "*" => module.into_iter().collect(),
-        What::Reached(name) if name.starts_with([KEYED, LISTED]) => Vec::new(),
+        What::Reached(name) if name.starts_with([ASKED_FOR_DOCS, KEYED, LISTED]) => Vec::new(),
         What::Reached(name) => {
             let generated = names.modules.generated(Generated::of(name), module);
             generated.into_iter().collect()
@@ -188,6 +188,10 @@ impl Naming {
                 // Code that stands outside of functions: a lambda.
                 What::Binding(_) => None,
                 What::Reached(name) if name.starts_with([KEYED, LISTED]) => continue,
+                What::Reached(name) if name.starts_with(ASKED_FOR_DOCS) => {
+                    naming.add(at, [name_hash("__doc__")].into_iter());
+                    continue;
+                }
                 What::Reached(name) if &**name != "*" => {
                     naming.generated(at, Generated::of(name));
                     continue;

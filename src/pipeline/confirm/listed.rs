@@ -1,9 +1,9 @@
 //! What records tell only since a version: which classes those are of which code gets all members
-//! at once, which functions those that it asks how they can be called, and who gets a number by which
+//! at once, or the docstrings, which functions those that it asks how they can be called, and who gets a number by which
 //! a class counts its objects.
 
 use super::Planning;
-use crate::languages::{CALLED, LISTED, LOST, SERIAL, UnitReads};
+use crate::languages::{ASKED_FOR_DOCS, CALLED, LISTED, LOST, SERIAL, UnitReads};
 use crate::matrix::{Matrix, What};
 
 impl Planning<'_> {
@@ -21,6 +21,12 @@ impl Planning<'_> {
     /// Whether all records tell who asks functions how they can be called.
     pub(super) fn tells_calls(&self) -> bool {
         self.records.iter().all(|matrix| tells(matrix, CALLED))
+    }
+
+    /// Whether all records tell who asks classes for docstrings.
+    pub(super) fn tells_docs(&self) -> bool {
+        let mut records = self.records.iter();
+        records.all(|matrix| tells(matrix, ASKED_FOR_DOCS))
     }
 
     /// Whether all records tell who gets serial numbers. Else all code reads those that it spells.

@@ -10,6 +10,7 @@ mod annotated_members;
 mod asked;
 mod caches;
 mod called;
+mod class_docs;
 mod classes;
 mod collection;
 mod docstrings;

@@ -14,6 +14,9 @@ HELD_BY_CLASSES = ("__annotations__", "__doc__")
 # What the text begins with that tells a class of which all members were got.
 _LISTED = "{"
 
+# The same for one that was asked for its docstring.
+_ASKED_FOR_DOCS = '"'
+
 
 class Difference:
     """A cell that has not the recorded value, or a module or class that is there at one time
@@ -47,14 +50,20 @@ class Difference:
             # Code that asks for it by key tells the collector.
             self.hashes.add(name_hash("%s#%s" % (self.path, self.key)))
         holder = self.name.partition(":")[2]
-        if holder and self.is_listed():
+        if holder:
             # Code that gets all members of a class tells which class.
+            marks = _LISTED if self.is_listed() else ""
+            marks += _ASKED_FOR_DOCS if self.is_of_class() else ""
             told = (self.name, "%s:%s" % (self.path, holder)) if self.path else ("*",)
-            self.hashes.update(name_hash(_LISTED + one) for one in told)
+            self.hashes.update(name_hash(mark + one) for mark in marks for one in told)
         if self.kind == "call":
             self.hashes.add(name_hash("(" + qualified_name(self.name, self.key)))
         if self.kind == "global" and self.key == PROVIDER:
             self.hashes.add(name_hash("%s:%s" % (self.path, PROVIDER)))
+
+    def is_of_class(self):
+        """Whether it is the docstring of a class."""
+        return self.key == "__doc__" and ":" in self.name
 
     def is_listed(self):
         """Whether who lists the members of a class meets it."""

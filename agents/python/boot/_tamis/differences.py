@@ -249,6 +249,8 @@ class Readings:
         every = {kind: set() for kind in KINDS}
         for at, one in enumerate(found):
             every[one.kind].add(at)
+        # Whether records tell who asks classes for docstrings.
+        self._tells_docs = content.get("tells_docs", False)
         self._by_flag = {
             "anything": set(range(len(found)))
             - every["marks"]
@@ -257,7 +259,7 @@ class Readings:
             "members": every["member"]
             | {at for at in every["shape"] if ":" in found[at].name}
             | {at for at, one in enumerate(found) if one.key in HELD_BY_CLASSES},
-            "docstrings": every["docs"],
+            "docstrings": {at for at in every["docs"] if not self._is_told(found[at])},
         }
         self._annotations = None
         # Whether records tell of whom code gets all members.
@@ -283,6 +285,12 @@ class Readings:
         self.read_by_all = {one.cell for one in found if one.for_all}
         self._cells_of = {}
         self._reading = None
+
+    def _is_told(self, one):
+        """Whether the collector tells of all who ask a class for its docstring, this cell. Of others a
+        metaclass answers."""
+        kind = self.differences.session.find_class(one.name) if one.is_of_class() else None
+        return self._tells_docs and type(kind) is type
 
     def _of_loose(self, told, names):
         """What differs in modules that a test gets only if something hands them out."""

@@ -39,17 +39,12 @@ class Listed:
         frame = sys._getframe(1).f_back
         if self._wants_one(frame) or self.reached.is_for_items(frame):
             return False
-        name, qualified = _text(of, "__module__"), _text(of, "__qualname__")
-        module = sys.modules.get(name)
-        is_module = is_a(module, types.ModuleType)
-        path = self.reached.file_of(vars(module)) if is_module else None
-        # Else it is a part of whatever leads to it.
-        is_home = is_module and member_at(module, qualified) is of
+        path, name = home_of(of, self.reached)
         if path is None:
             self.agent.note("reached", "", _OUTSIDE)
-        elif is_home:
-            self.agent.note("reached", path, "%s%s:%s" % (_MARK, name, qualified))
-        return is_home
+        elif name is not None:
+            self.agent.note("reached", path, _MARK + name)
+        return name is not None
 
     def _wants_one(self, frame):
         """Whether `frame` asks for a member by its name, which it spells, or is a part of the
@@ -68,6 +63,17 @@ class Listed:
             (step,) = steps_at(code, at, 1)
             known = self._places[id(code), at] = code, attribute(code, *step) == _DICT
         return known[1]
+
+
+def home_of(of, reached):
+    """The path of the module of a class, `None` outside the project, and `module:Name`; `None` for one
+    that does not stand there: it is a part of whatever leads to it."""
+    name, qualified = _text(of, "__module__"), _text(of, "__qualname__")
+    module = sys.modules.get(name)
+    if not is_a(module, types.ModuleType):
+        return None, None
+    is_home = member_at(module, qualified) is of
+    return reached.file_of(vars(module)), "%s:%s" % (name, qualified) if is_home else None
 
 
 def _text(of, name):

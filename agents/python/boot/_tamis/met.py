@@ -121,6 +121,8 @@ def _of_note(kind, path, text, plan, reading):
             if cell[0] == path
             and (cell[1] in (name, name + "?") or is_whole and cell[1].startswith(name + "["))
         }
+    if mark == '"':
+        return {cell for cell in every if cell[1] == name.rpartition(":")[2] + ".__doc__"}
     if mark == "{":
         name = name.rpartition(":")[2]
         those = {cell for cell in every if name and cell[1].startswith(name + ".")}
@@ -128,6 +130,8 @@ def _of_note(kind, path, text, plan, reading):
     if mark == "?":
         # Or that is the name of something that tests make.
         return set() if " " in name else _named(name, reading)
+    if mark in ("=", ".") and name == "__doc__":
+        return {cell for cell in every if "__doc__" in cell[1]}
     if mark in ("=", ".", ":"):
         return ANYTHING if name in plan.leading else _named(name, reading)
     # Code that was made while the test ran imports that, perhaps.

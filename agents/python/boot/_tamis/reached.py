@@ -17,6 +17,7 @@ import types
 from .agent import watcher
 from .asked_in_c import names_in
 from .bytecode import attribute, steps, steps_at
+from .class_docs import ClassDocs
 from .listed import Listed
 from .readers import Readers
 from .signatures import Signatures
@@ -90,9 +91,11 @@ def install(agent):
         watched = reached.on_frame, reached.on_docstring, reached.on_annotations
         listed = Listed(agent, reached)
         signatures = reached.signatures = Signatures(agent, reached)
-        watched += listed.on_members, signatures.on_signature
+        docs = ClassDocs(agent, reached)
+        watched += listed.on_members, signatures.on_signature, docs.on_docs
         native.watch_frames(*map(watcher, watched))
         listed.begin()
+        docs.begin()
         signatures.begin()
         if not native.watch_attributes(watcher(reached.on_attribute), builtins):
             reached.ask_for_any(agent.root_scope)
@@ -227,7 +230,7 @@ class Reached:
                 # Most docstrings are those of libraries, which nobody edits.
                 return
         file = reader.co_filename
-        is_idle = self.is_by_value() or self._is_of_runner(file)
+        is_idle = self.is_by_value() or self.is_of_runner(file)
         # What wraps a fixture.
         is_idle = is_idle or reader is _COPY and self.is_for_runner(frame)
         if is_idle and reader is not _COPY:
@@ -274,7 +277,7 @@ class Reached:
         """The frame of pytest that asks; `None` if somebody else does."""
         while frame is not None:
             file = frame.f_code.co_filename
-            if self._is_of_runner(file):
+            if self.is_of_runner(file):
                 return frame
             if self.paths.actor(file) != "stdlib":
                 return None
@@ -286,7 +289,7 @@ class Reached:
         """Whether the agent itself asks."""
         return frame.f_code.co_filename.startswith(_OWN)
 
-    def _is_of_runner(self, file):
+    def is_of_runner(self, file):
         answer = self._runners.get(file)
         if answer is None:
             answer = file.startswith(_OWN) or _OF_RUNNER.search(file) is not None

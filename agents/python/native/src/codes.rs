@@ -15,6 +15,9 @@ use crate::{frames, trace};
 /// generation; even: twice the number plus two.
 type Verdict = usize;
 
+/// Of code outside the project that is told of whenever it runs: it keeps no verdict.
+const WATCHED: Verdict = 0;
+
 type SetExtra = unsafe extern "C" fn(Ref, isize, *mut c_void) -> c_int;
 type RequestIndex = unsafe extern "C" fn(Option<unsafe extern "C" fn(*mut c_void)>) -> isize;
 
@@ -188,6 +191,7 @@ unsafe fn first_run(number: u32) {
 #[inline(never)]
 unsafe fn judge(code: Ref) -> bool {
     with_error_aside(|| match verdict_on(code) {
+        Some(WATCHED) => true,
         Some(verdict) if verdict & 1 == 1 => false,
         Some(verdict) => {
             let number = verdict / 2 - 1;
@@ -218,11 +222,11 @@ unsafe fn verdict_on(code: Ref) -> Option<Verdict> {
     } else {
         HOT.get().outside
     };
+    if verdict & 1 == 1 && frames::tell_code(code) {
+        return Some(WATCHED);
+    }
     let set = CODES.get().set_extra?;
     let is_set = set(code, HOT.get().extra_index, verdict as *mut c_void) == 0;
-    if is_set && verdict & 1 == 1 {
-        frames::tell_code(code);
-    }
     is_set.then_some(verdict)
 }
 

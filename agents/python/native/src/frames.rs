@@ -6,16 +6,18 @@ use std::ffi::{CStr, c_int, c_void};
 use crate::codes;
 use crate::digest::dict_of;
 use crate::ffi::*;
-use crate::{members, signatures};
+use crate::{docs, members, signatures};
 
 type Get = unsafe extern "C" fn(Ref, Ref, Ref) -> Ref;
 type Set = unsafe extern "C" fn(Ref, Ref, Ref) -> c_int;
+
+type Getter = unsafe extern "C" fn(Ref, *mut c_void) -> Ref;
 
 /// `PyGetSetDef`.
 #[repr(C)]
 pub struct GetSet {
     name: *const std::ffi::c_char,
-    pub get: unsafe extern "C" fn(Ref, *mut c_void) -> Ref,
+    pub get: Getter,
     pub set: Option<unsafe extern "C" fn(Ref, Ref, *mut c_void) -> c_int>,
     doc: *const std::ffi::c_char,
     closure: *mut c_void,
@@ -79,17 +81,22 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
 /// `of_annotations` is also told of classes, with their annotations or their members, and modules;
 /// of other objects that are asked for annotations by a built-in function, and of code outside the
 /// project that spells these, when it first runs: both with `None`. `of_members(class)` when any code
-/// gets the members of a class. `of_signatures`: see [`signatures::watch`].
-pub unsafe fn watch(told: [Ref; 5]) -> bool {
+/// gets the members of a class. `of_signatures`: see [`signatures::watch`]; `of_class_docs`: see
+/// [`docs::watch`].
+pub unsafe fn watch(told: [Ref; 6]) -> bool {
     let [
         callback,
         of_docstrings,
         of_annotations,
         of_members,
         of_signatures,
+        of_class_docs,
     ] = told;
     members::watch(of_members);
     signatures::watch(of_signatures);
+    if !docs::watch(of_class_docs) {
+        return false;
+    }
     let set = |place: &Global<Ref>, callback| unsafe {
         Py_IncRef(callback);
         std::mem::replace(place.get(), callback)
@@ -144,13 +151,15 @@ unsafe fn watch_classes() -> bool {
     let (class, module) = (&raw mut PyType_Type, &raw mut PyModule_Type);
     let [annotations, annotate, members] = OF_CLASSES;
     let (is_known, is_lazy) = (version().1 >= 10, version().1 >= 14);
+    let rewire = |kind, name| unsafe { rewire(kind, name, get_of_class) };
     rewire(class, members)
         && (!is_known || rewire(class, annotations) && rewire(module, annotations))
         && (!is_lazy || rewire(class, annotate) && rewire(module, annotate))
 }
 
-/// Changes a descriptor in its place: parts of the standard library keep it.
-unsafe fn rewire(kind: Ref, name: &'static CStr) -> bool {
+/// Changes a descriptor in its place: parts of the standard library keep it. `get` is given what
+/// [`plain`] takes.
+pub unsafe fn rewire(kind: Ref, name: &'static CStr, get: Getter) -> bool {
     let dict = dict_of(kind);
     let descriptor = match dict.is_null() {
         true => std::ptr::null_mut(),
@@ -167,7 +176,7 @@ unsafe fn rewire(kind: Ref, name: &'static CStr) -> bool {
     }
     let definition = Box::leak(Box::new(GetSet {
         name: (*plain).name,
-        get: get_of_class,
+        get,
         set: (*plain).set.and(Some(set_of_class)),
         doc: (*plain).doc,
         closure: plain.cast_mut().cast(),
@@ -176,9 +185,15 @@ unsafe fn rewire(kind: Ref, name: &'static CStr) -> bool {
     true
 }
 
-unsafe extern "C" fn get_of_class(object: Ref, closure: *mut c_void) -> Ref {
+/// What the descriptor answers that was rewired.
+pub unsafe fn plain(object: Ref, closure: *mut c_void) -> Ref {
     let plain = &*closure.cast::<GetSet>();
-    let found = (plain.get)(object, plain.closure);
+    (plain.get)(object, plain.closure)
+}
+
+unsafe extern "C" fn get_of_class(object: Ref, closure: *mut c_void) -> Ref {
+    let found = plain(object, closure);
+    let plain = &*closure.cast::<GetSet>();
     // Classes that are defined in C are nobody's of the project.
     let is_class = type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS != 0;
     let is_made = !is_class || type_object::flags(object) & type_object::HEAP_TYPE != 0;
@@ -216,11 +231,15 @@ unsafe fn spells(code: Ref, attribute: &CStr) -> bool {
         PyErr_Clear();
         return false;
     }
-    let spelled = NAMES.get();
-    let mut each = (0..PyTuple_Size(all)).map(|at| PyTuple_GetItem(all, at));
-    let is_spelled = each.any(|one| spelled.contains(&one));
+    let is_spelled = has_spelled(all);
     Py_DecRef(all);
     is_spelled
+}
+
+unsafe fn has_spelled(all: Ref) -> bool {
+    let spelled = NAMES.get();
+    let mut each = (0..PyTuple_Size(all)).map(|at| PyTuple_GetItem(all, at));
+    each.any(|one| spelled.contains(&one))
 }
 
 unsafe extern "C" fn set_of_class(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
@@ -250,6 +269,7 @@ pub unsafe fn tell_asked(object: Ref, name: Ref) {
         return;
     }
     let text = std::slice::from_raw_parts(text.cast::<u8>(), size as usize);
+    docs::tell_asked(object, text);
     let kind = (*object).kind;
     let is_told = kind == &raw mut PyFunction_Type
         || kind == &raw mut PyModule_Type
@@ -259,14 +279,23 @@ pub unsafe fn tell_asked(object: Ref, name: Ref) {
     }
 }
 
-/// Tells of code that is not the project's if it asks for annotations.
-pub unsafe fn tell_code(code: Ref) {
+/// Tells of code that is not the project's if it asks for annotations or docstrings. Whether that has
+/// to be told in each epoch.
+pub unsafe fn tell_code(code: Ref) -> bool {
     if (*OF_ANNOTATIONS.get()).is_null() {
-        return;
+        return false;
     }
-    if spells(code, c"co_names") {
+    let names = quietly(|| PyObject_GetAttrString(code, c"co_names".as_ptr()));
+    if names.is_null() {
+        PyErr_Clear();
+        return false;
+    }
+    if has_spelled(names) {
         tell_reader(code, &raw mut _Py_NoneStruct);
     }
+    let is_asking = docs::tell_code(code, names);
+    Py_DecRef(names);
+    is_asking
 }
 
 unsafe fn replace(kind: Ref, name: &'static CStr, tell: unsafe fn(Ref, Ref, &Watched)) -> bool {

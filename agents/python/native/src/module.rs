@@ -224,17 +224,25 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
-    let mut told: [Ref; 5] = [null_mut(); 5];
-    let [frames, docstrings, annotations, members, signatures] = &mut told;
+    let mut told: [Ref; 6] = [null_mut(); 6];
+    let [
+        frames,
+        docstrings,
+        annotations,
+        members,
+        signatures,
+        class_docs,
+    ] = &mut told;
     if !in_main()
         || PyArg_ParseTuple(
             args,
-            c"OOOOO:watch_frames".as_ptr(),
+            c"OOOOOO:watch_frames".as_ptr(),
             std::ptr::from_mut(frames),
             std::ptr::from_mut(docstrings),
             std::ptr::from_mut(annotations),
             std::ptr::from_mut(members),
             std::ptr::from_mut(signatures),
+            std::ptr::from_mut(class_docs),
         ) == 0
     {
         return null_mut();

@@ -14,7 +14,7 @@ def tell(of, found):
     kind = of if issubclass(type(of), type) else type(of)
     name = of.__name__ if has_name else type.__getattribute__(kind, "__name__")
     told.append([name, type(found).__name__])
-native.watch_frames(*[lambda *one: None] * 2, tell, *[lambda *one: None] * 2)
+native.watch_frames(*[lambda *one: None] * 2, tell, *[lambda *one: None] * 3)
 import builtins
 native.watch_attributes(lambda *one: None, builtins)
 class Base:

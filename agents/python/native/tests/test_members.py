@@ -9,7 +9,7 @@ told = []
 def tell(of):
     told.append(type.__getattribute__(of, "__name__"))
     return is_known
-native.watch_frames(*[lambda *one: None] * 3, tell, print)
+native.watch_frames(*[lambda *one: None] * 3, tell, *[print] * 2)
 is_known = False
 class Meta(type):
     def __getattribute__(cls, name): raise SystemExit(name)

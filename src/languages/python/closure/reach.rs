@@ -12,7 +12,7 @@ use bstr::BStr;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{Generated, reads_annotations, reads_docstrings};
 use crate::languages::python::keyed::KEYED;
-use crate::languages::python::listed::LISTED;
+use crate::languages::python::listed::{ASKED_FOR_DOCS, LISTED};
 use crate::languages::python::modules::ModuleIndex;
 use crate::languages::{Part, Uses, annotated, name_hash};
 use crate::matrix::{Unit, UnitKind, What};
@@ -165,6 +165,10 @@ impl NameClosure {
         let module = self.by_path.get(path).copied();
         if name == "*" {
             reach.taken.extend(module);
+            return;
+        }
+        if let Some(class) = name.strip_prefix(ASKED_FOR_DOCS) {
+            reach.reads_docs |= !class.is_empty();
             return;
         }
         if name.starts_with([KEYED, LISTED]) {

@@ -378,13 +378,13 @@ impl<'b> Split<'b, '_, '_> {
     }
 
     /// What the statements came to.
-    fn names(self, classes: BTreeMap<String, Vec<Import>>) -> Names {
+    fn names(mut self, classes: BTreeMap<String, Vec<Import>>) -> Names {
         let mut bindings = self.bindings;
         if self.is_lazy {
             bindings.insert(FUNCTION_ANNOTATIONS.to_owned(), self.notes_of_effects);
         }
         bindings.insert(FUNCTION_DOCSTRING.to_owned(), self.docs_of_effects);
-        let mut effect_names = self.stores.names;
+        let mut effect_names = std::mem::take(&mut self.stores.names);
         if self.stores.star {
             effect_names.insert("*".to_owned());
         }
@@ -400,12 +400,13 @@ impl<'b> Split<'b, '_, '_> {
                 effects.sink.text(name);
             }
         }
-        let bound: BTreeSet<String> = bindings
-            .keys()
-            .filter(|name| simple_name(name) == *name && annotated(name).is_none())
-            .chain(&effect_names)
-            .cloned()
-            .collect();
+        let known = bindings.keys();
+        let known = known.filter(|name| simple_name(name) == *name && annotated(name).is_none());
+        let known: BTreeSet<String> = known.cloned().collect();
+        let bound = uses::Bound {
+            all: known.union(&effect_names).cloned().collect(),
+            outer: known.union(&self.stores.outer).cloned().collect(),
+        };
         let bindings = bindings.into_iter();
         let code = self.reaching.code.into_iter();
         Names {
@@ -466,7 +467,7 @@ fn walked(source: &Source<'_>, statement: &Stmt, apart: Apart) -> (Sink, Annotat
     (walker.sink, walker.annotations)
 }
 
-fn part(kind: &str, parts: Parts, bound: &BTreeSet<String>) -> Part {
+fn part(kind: &str, parts: Parts, bound: &uses::Bound) -> Part {
     let mut sink = parts.sink;
     sort_unique(&mut sink.asks);
     Part {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::visitor::{Visitor, walk_except_handler, walk_expr, walk_pattern, walk_stmt};
+use ruff_python_ast::visitor::{
+    Visitor, walk_body, walk_except_handler, walk_expr, walk_pattern, walk_stmt,
+};
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
 
 use crate::languages::python::walk::{RED_ZONE, STACK};
@@ -12,10 +14,15 @@ use crate::languages::python::walk::{RED_ZONE, STACK};
 #[derive(Default)]
 pub(super) struct Stores {
     pub names: BTreeSet<String>,
+    /// Those of the module's own scope.
+    pub outer: BTreeSet<String>,
     /// Names that something deletes.
     pub deleted: BTreeSet<String>,
     /// After a star import nothing is known.
     pub star: bool,
+    /// In how many functions and classes; and whether the next body is that of one.
+    depth: usize,
+    is_opened: bool,
 }
 
 impl Stores {
@@ -27,9 +34,8 @@ impl Stores {
 
     /// Adds all of `other`.
     pub(super) fn merge(&mut self, other: &Stores) {
-        for name in &other.names {
-            self.add(name);
-        }
+        self.names.extend(other.names.iter().cloned());
+        self.outer.extend(other.outer.iter().cloned());
         self.deleted.extend(other.deleted.iter().cloned());
         self.star |= other.star;
     }
@@ -43,17 +49,29 @@ impl Stores {
         if !self.names.contains(name) {
             self.names.insert(name.to_owned());
         }
+        if self.depth == 0 && !self.outer.contains(name) {
+            self.outer.insert(name.to_owned());
+        }
     }
 }
 
 impl<'a> Visitor<'a> for Stores {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
-        match statement {
-            Stmt::FunctionDef(def) => self.add(&def.name),
-            Stmt::ClassDef(def) => self.add(&def.name),
-            _ => {}
-        }
+        let name = match statement {
+            Stmt::FunctionDef(def) => Some(&def.name),
+            Stmt::ClassDef(def) => Some(&def.name),
+            _ => None,
+        };
+        name.into_iter().for_each(|name| self.add(name));
+        self.is_opened = name.is_some();
         stacker::maybe_grow(RED_ZONE, STACK, || walk_stmt(self, statement));
+    }
+
+    fn visit_body(&mut self, body: &'a [Stmt]) {
+        let inner = usize::from(std::mem::take(&mut self.is_opened));
+        self.depth += inner;
+        walk_body(self, body);
+        self.depth -= inner;
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {

@@ -426,8 +426,16 @@ fn finding_and_reading_unspelled_methods_is_noted() {
     }
     for text in [
         "def f(x): return map(getattr, x)",
+        "def f(x): return map(builtins.getattr, x)",
+        "def f(x, y):\n  def attrgetter(z): pass\n  attrgetter = y\n  return map(attrgetter, x)",
+        "def f(x):\n  class C:\n    def attrgetter(self): pass\n  return map(attrgetter, x)",
+        "def f(x):\n  global attrgetter\n  def attrgetter(z): pass\n  return attrgetter(x)",
         "from operator import attrgetter as g\ndef f(x, y): return g(y)(x)",
         "def getattr(x, y): pass\ndef f(x, y): return getattr(x, y)",
+        "if a:\n  from b import getattr\ndef f(x, y): return getattr(x, y)",
+        "try:\n  pass\nfinally:\n  def getattr(x, y): pass\ndef f(x, y): return getattr(x, y)",
+        "@a\ndef g():\n  global getattr\n  getattr = 1\ndef f(x, y): return getattr(x, y)",
+        "for a in b:\n  class C: pass\n  getattr = a\ndef f(x, y): return getattr(x, y)",
     ] {
         assert!(uses(text).looks_up, "{text}");
     }
@@ -436,6 +444,8 @@ fn finding_and_reading_unspelled_methods_is_noted() {
         "def f(x, y): return hasattr(x, y)",
         "def f(x, y): setattr(x, y, 1)",
         "def f(x): return getattr(*x)",
+        "def f(x, y): return x.getattr(x, y)",
+        "@some\nclass C:\n  def getattr(self): pass\ndef f(x, y): return getattr(x, y)",
         "def f(x):\n  def __getattr__(self, n): return getattr(x, n)\n",
     ] {
         let uses = uses(text);
@@ -450,6 +460,7 @@ fn finding_and_reading_unspelled_methods_is_noted() {
         "def f(x): return getattr(x, 'y', None)",
         "def f(x): return x.__dict__['y'] + x.__dict__.get('z')",
         "def f(): return vars()",
+        "def f(x):\n  def attrgetter(y): pass\n  return lambda: map(attrgetter, x)",
         "import operator\ndef f(x): return operator.attrgetter('a', 'b')(x)",
         "def f(x): return x.__doc__",
         "import inspect\ndef f(x): return inspect.signature(x)",
@@ -567,4 +578,16 @@ fn calls_that_run_generated_code_are_watched() {
                   compile = 1\n";
     let uses = &names(method).code["E.f"];
     assert!(uses.is_watched && !uses.is_wide, "{uses:?}");
+}
+
+#[test]
+fn methods_and_inner_functions_are_no_look_ups() {
+    let text = "class Box:\n  def getattr(self, thing, name): return getattr(thing, name)\n\
+                def around(name):\n  def attrgetter(thing): return BOX.getattr(thing, name)\n  \
+                return attrgetter\nBOX = Box()\n";
+    let names = names(text);
+    for code in ["Box.getattr", "around"] {
+        let uses = &names.code[code];
+        assert!(uses.asks_by_name && !uses.looks_up, "{code}: {uses:?}");
+    }
 }

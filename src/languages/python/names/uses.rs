@@ -1,5 +1,6 @@
 //! Which names each piece of code can reach without spelling where they are.
 
+mod attributes;
 mod scopes;
 mod visit;
 
@@ -16,14 +17,13 @@ use super::stdlib::is_builtin;
 use crate::languages::name_hash;
 use crate::languages::python::asked;
 use crate::languages::python::dynamic::{
-    ASK, DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_benign_dunder, is_watched_attribute,
-    is_watched_import, is_wide_attribute, is_wide_import, is_wide_name, lists_members, looks_up,
-    names_any, reads_annotations, reads_docstrings,
+    ASK, DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_watched_import, is_wide_import, is_wide_name,
+    lists_members, looks_up, names_any, reads_annotations, reads_docstrings,
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
 use crate::languages::python::names::model::{Import, Uses};
-use crate::languages::python::walk::{RED_ZONE, STACK, declared_global};
+use crate::languages::python::walk::declared_global;
 
 /// Builtins that make or run generated code. The native collector tells what such code spells
 /// if they are called by their names.
@@ -105,6 +105,13 @@ pub(super) struct Found {
     reads_docs: bool,
 }
 
+/// The names that a module binds.
+pub(super) struct Bound {
+    /// Among them some that statements bind in scopes of their own.
+    pub all: BTreeSet<String>,
+    pub outer: BTreeSet<String>,
+}
+
 /// How code gets at attributes by names that nobody spelled.
 #[derive(Clone, Copy, Default)]
 struct Ways {
@@ -154,8 +161,8 @@ impl Found {
         self.reads_docs |= other.reads_docs;
     }
 
-    /// `bound` are the names that the module binds.
-    pub(super) fn uses(mut self, asks: Vec<u32>, bound: &BTreeSet<String>) -> Uses {
+    pub(super) fn uses(mut self, asks: Vec<u32>, names: &Bound) -> Uses {
+        let bound = &names.all;
         let mut called = RUN_GENERATED.to_vec();
         called.retain(|called| self.loads.remove(&marked(called)));
         // The module may bind such a name, and the builtin to it.
@@ -164,7 +171,7 @@ impl Found {
         let mut asked = ASK.to_vec();
         asked.retain(|asked| self.loads.remove(&marked(asked)));
         // Or a function of the module's own.
-        let asks_own = asked.iter().any(|asked| bound.contains(*asked));
+        let asks_own = asked.iter().any(|asked| names.outer.contains(*asked));
         called.retain(|called| bound.contains(*called));
         self.loads.extend(called.into_iter().map(str::to_owned));
         self.loads.extend(asked.into_iter().map(str::to_owned));
@@ -251,8 +258,10 @@ impl Reaching {
 
     fn load_as_it_is(&mut self, name: &str) {
         self.found.lists |= name == "dir";
-        self.found.ways.looks_up |= ASK.contains(&name);
-        self.spell(name);
+        if !self.is_own_function(name) {
+            self.found.ways.looks_up |= ASK.contains(&name);
+            self.spell(name);
+        }
         for (_, item) in self.aliases.get(name).into_iter().flatten() {
             if let Some(item) = item {
                 self.found.ways.spell(item);
@@ -298,58 +307,6 @@ impl Reaching {
         }
     }
 
-    pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, is_value: bool) {
-        self.found.is_wide |= is_wide_attribute(&attribute.attr);
-        self.found.is_watched |= is_watched_attribute(&attribute.attr);
-        self.spell(&attribute.attr);
-        match &*attribute.value {
-            Expr::Name(base) => {
-                self.load(&base.id);
-                if self.is_alias(&base.id) {
-                    let item = &*attribute.attr;
-                    self.reach_by_import(&base.id, Some(item));
-                    self.member(&base.id, item);
-                    if !is_benign_dunder(item) {
-                        self.value(&base.id);
-                    }
-                }
-            }
-            Expr::Attribute(inner) => {
-                stacker::maybe_grow(RED_ZONE, STACK, || self.attribute(inner, false));
-                if let Some(root) = self.root_of_path(inner) {
-                    self.member(&inner.attr, &attribute.attr);
-                    if !is_benign_dunder(&attribute.attr) {
-                        self.pass_on(root, Some(part_of(inner)));
-                    }
-                }
-            }
-            other => self.visit_expr(other),
-        }
-        if is_value && let Some(root) = self.root_of_path(attribute) {
-            self.pass_on(root, Some(part_of(attribute)));
-        }
-    }
-
-    pub(super) fn member(&mut self, base: &str, name: &str) {
-        let member = (name_hash(base), name.to_owned());
-        self.found.members.insert(member);
-    }
-
-    /// Of an attribute of the form `alias.a.b` the alias.
-    fn root_of_path<'e>(&self, mut attribute: &'e ast::ExprAttribute) -> Option<&'e str> {
-        loop {
-            match &*attribute.value {
-                Expr::Name(base) => return self.is_alias(&base.id).then_some(&*base.id),
-                Expr::Attribute(inner) => attribute = inner,
-                _ => return None,
-            }
-        }
-    }
-
-    pub(super) fn is_module_path(&self, attribute: &ast::ExprAttribute) -> bool {
-        self.root_of_path(attribute).is_some()
-    }
-
     fn parameters(&mut self, parameters: &ast::Parameters) {
         for parameter in parameters {
             self.store(parameter.name());
@@ -389,7 +346,7 @@ impl Reaching {
         }
         self.type_params(def.type_params.as_deref());
         self.header(&def.parameters, def.returns.as_deref());
-        self.store(&def.name);
+        self.store_function(&def.name);
         if self.in_unit {
             self.body(def);
             return;
@@ -570,18 +527,6 @@ impl Reaching {
                 }
             }
             _ => walk_expr(self, expr),
-        }
-    }
-
-    /// What is called is no module. Of those that are all the same, the collector tells.
-    fn callee(&mut self, callee: &Expr) {
-        match callee {
-            Expr::Attribute(attribute) => self.attribute(attribute, false),
-            Expr::Name(name) => {
-                self.load(&name.id);
-                self.reach_by_import(&name.id, None);
-            }
-            other => self.visit_expr(other),
         }
     }
 

@@ -11,6 +11,8 @@ pub(in super::super) struct Scope {
     pub(super) is_class: bool,
     pub(super) is_comprehension: bool,
     pub(super) stores: BTreeSet<String>,
+    /// Those that nothing but function definitions has bound so far.
+    pub(super) functions: BTreeSet<String>,
     /// Those that an import statement binds, or that belong to a function
     /// around.
     pub(super) not_only_own: BTreeSet<String>,
@@ -25,7 +27,27 @@ impl Reaching {
     pub(super) fn store(&mut self, name: &str) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.stores.insert(name.to_owned());
+            scope.functions.remove(name);
         }
+    }
+
+    /// A `def` binds the name.
+    pub(super) fn store_function(&mut self, name: &str) {
+        if let Some(scope) = self.scopes.last_mut() {
+            let is_new = scope.stores.insert(name.to_owned());
+            if is_new {
+                scope.functions.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Whether it is a function that is defined in the one that is walked, or around it there.
+    pub(super) fn is_own_function(&self, name: &str) -> bool {
+        let mut around = self.scopes.iter().rev();
+        let scope = around.find(|scope| !scope.is_class && scope.stores.contains(name));
+        let is_other =
+            |scope: &Scope| scope.globals.contains(name) || scope.not_only_own.contains(name);
+        scope.is_some_and(|scope| scope.functions.contains(name) && !is_other(scope))
     }
 
     /// `:=` in a comprehension binds around it.
@@ -33,6 +55,7 @@ impl Reaching {
         let mut around = self.scopes.iter_mut().rev();
         if let Some(scope) = around.find(|scope| !scope.is_comprehension) {
             scope.stores.insert(name.to_owned());
+            scope.functions.remove(name);
         }
     }
 

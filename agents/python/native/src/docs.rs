@@ -1,0 +1,67 @@
+//! Tells of classes that are asked for their docstrings, by whomever, and of code outside the project
+//! that asks objects for theirs: those answer with that of their class.
+
+use std::ffi::{CStr, c_long, c_void};
+
+use crate::ffi::*;
+use crate::frames;
+use crate::told::{self, Told};
+
+const DOC: &CStr = c"__doc__";
+
+static ASKED: Global<Told> = Global::new(Told::new());
+
+/// The name as code spells it.
+static NAME: Global<Ref> = Global::new(std::ptr::null_mut());
+
+/// Calls `callback(class)` and `callback(code)` from now on, see [`told::tell`]. `false`, with an
+/// exception, if classes have no such attribute.
+pub unsafe fn watch(callback: Ref) -> bool {
+    let is_first = !told::is_watched(&ASKED);
+    told::watch(&ASKED, callback);
+    if is_first {
+        *NAME.get() = PyUnicode_InternFromString(DOC.as_ptr());
+    }
+    !is_first || frames::rewire(&raw mut PyType_Type, DOC, get)
+}
+
+unsafe extern "C" fn get(class: Ref, closure: *mut c_void) -> Ref {
+    let found = frames::plain(class, closure);
+    if !found.is_null() {
+        tell(class);
+    }
+    found
+}
+
+/// An object is asked for an attribute by a built-in function.
+pub unsafe fn tell_asked(object: Ref, name: &[u8]) {
+    if name == DOC.to_bytes() && type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS == 0
+    {
+        tell((*object).kind);
+    }
+}
+
+/// Classes that are defined in C are nobody's of the project.
+unsafe fn tell(class: Ref) {
+    let is_made = type_object::flags(class) & type_object::HEAP_TYPE != 0;
+    if is_made && !PyEval_GetFrame().is_null() && frames::is_told() {
+        told::tell(&ASKED, class);
+    }
+}
+
+/// The code of modules and classes stores their own.
+unsafe fn is_function(code: Ref) -> bool {
+    const OPTIMIZED: c_long = 1;
+    let flags = PyObject_GetAttrString(code, c"co_flags".as_ptr());
+    let is_function = PyLong_AsLong(flags) & OPTIMIZED != 0;
+    Py_DecRef(flags);
+    is_function
+}
+
+/// Code outside the project, with these names, runs. Whether that has to be told in each epoch.
+pub unsafe fn tell_code(code: Ref, names: Ref) -> bool {
+    let name = *NAME.get();
+    let mut each = (0..PyTuple_Size(names)).map(|at| PyTuple_GetItem(names, at));
+    let is_spelled = !name.is_null() && each.any(|one| one == name);
+    is_spelled && is_function(code) && (!frames::is_told() || told::tell(&ASKED, code) != Some(false))
+}
