@@ -7,6 +7,7 @@
 mod imported;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use bstr::ByteSlice;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,8 +16,8 @@ use self::imported::{Imported, without_digits};
 use super::project::Project;
 use super::recording::{NEEDED, Recording};
 use super::ties::{at, left_alike};
-use crate::languages::{Facts, TOLD, is_entry, name_hash};
-use crate::matrix::{LeftIn, Matrix, Row, Ties, Values, What};
+use crate::languages::{Facts, LOST, TOLD, is_entry, name_hash, serials};
+use crate::matrix::{LeftIn, Matrix, Row, Ties, Unit, Values, What};
 use crate::observe::Observations;
 use crate::pattern::Pattern;
 use crate::runners::{Anew, Leaves, file_of};
@@ -92,6 +93,12 @@ impl Anew {
                 anew.add(record.anew(collected, (is_known, are_compared), is_benign, is_narrow));
             }
         }
+        let is_lost = |unit: &Unit| matches!(&unit.what, What::Reached(text) if &**text == LOST);
+        anew.has_lost_serials = collected.units.iter().any(is_lost);
+        if anew.has_lost_serials && !known.has_lost_serials {
+            anew.lose_serials(project.repository.root(), collected);
+        }
+        anew.has_lost_serials |= known.has_lost_serials;
         // At this was looked.
         anew.known = known.known;
         for (test, leaves) in known.by_test {
@@ -107,6 +114,18 @@ impl Anew {
         anew.met = met;
         anew.inexact = inexact;
         anew
+    }
+
+    /// A test has set back a number by which a class counts its objects, or the like: who reads one
+    /// may meet another from the first test on.
+    fn lose_serials(&mut self, root: &Path, collected: &Observations) {
+        let Some(first) = collected.rows.iter().min_by_key(|row| row.position) else {
+            return;
+        };
+        let cells = serials(root).into_iter();
+        let cells = cells.map(|serial| (serial.path.to_string(), serial.cell()));
+        let leaves = self.by_test.entry(first.test.clone()).or_default();
+        leaves.cells.extend(cells);
     }
 
     /// Whether there is nothing to look at, nor was in a run before.

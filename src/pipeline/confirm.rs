@@ -47,6 +47,7 @@ pub(crate) fn confirming<'d>(
     }
     let mut planning = Planning {
         benign: &project.config.benign_state.value,
+        has_lost_serials: { decision.anew.as_ref() }.is_some_and(|anew| anew.has_lost_serials),
         ..Planning::default()
     };
     for baseline in decision.baseline.iter().chain(&decision.others) {
@@ -103,6 +104,8 @@ struct Planning<'d> {
     records: Vec<&'d Matrix>,
     /// State that leads from no test to another.
     benign: &'d [Pattern],
+    /// In the run before numbers that count objects turned out to be more than that.
+    has_lost_serials: bool,
 }
 
 /// A test that values can excuse.

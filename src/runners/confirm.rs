@@ -57,6 +57,9 @@ pub(crate) struct Anew {
     /// Tests that ran without others that leave what they can read, and what that is: they run
     /// again with these. `None` if nobody knows.
     pub inexact: BTreeMap<String, Option<Lacked>>,
+    /// Whether numbers by which classes count their objects turned out to be more than that.
+    #[serde(skip)]
+    pub has_lost_serials: bool,
     /// Whether there were enough such runs: who meets anything counts as leaving all that it leaves
     /// in the record with another value, and who lacks anything runs after all that leave something.
     pub is_broad: bool,

@@ -33,6 +33,7 @@ mod clock;
 mod command;
 mod confirmed;
 mod console;
+mod counted;
 mod crashes;
 mod ctest;
 mod declared;

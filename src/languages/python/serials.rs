@@ -35,7 +35,7 @@ pub(crate) struct Serial {
 
 impl Serial {
     /// The name of the cell.
-    pub(super) fn cell(&self) -> String {
+    pub(crate) fn cell(&self) -> String {
         format!("{}.{}", self.class, self.name)
     }
 

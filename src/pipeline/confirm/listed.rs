@@ -32,10 +32,12 @@ impl Planning<'_> {
     /// Whether all records tell who gets serial numbers. Else all code reads those that it spells.
     pub(super) fn tells_serials(&self) -> bool {
         let is_lost = |what: &What| matches!(what, What::Reached(text) if &**text == LOST);
-        self.records.iter().all(|matrix| {
-            let mut units = matrix.units.iter();
-            tells(matrix, SERIAL) && !units.any(|(unit, _)| is_lost(&unit.what))
-        })
+        let mut records = self.records.iter();
+        !self.has_lost_serials
+            && records.all(|matrix| {
+                let mut units = matrix.units.iter();
+                tells(matrix, SERIAL) && !units.any(|(unit, _)| is_lost(&unit.what))
+            })
     }
 }
 

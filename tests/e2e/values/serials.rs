@@ -2,7 +2,13 @@
 
 use crate::harness::*;
 
-cases!(counted_objects, in_a_registry, known_otherwise, set_back);
+cases!(
+    counted_objects,
+    in_a_registry,
+    known_otherwise,
+    set_back,
+    set_by_others
+);
 
 const CORE: &str = r#"
 -- core.py --
@@ -253,5 +259,53 @@ def test_order():
         "more before",
         [replace("base.py", "range(5)", "range(9)")],
         at_least(["! test_b.py::test_order"]),
+    )
+}
+
+/// Libraries that set attributes of what they are given.
+fn set_by_others() -> Case {
+    with_core(
+        r#"
+-- base.py --
+from core import Field
+
+EARLY = Field("early")
+LATE = Field("late")
+-- test_a.py --
+import core
+
+SOME = [core.Field("some")]
+
+
+def test_first():
+    pass
+-- test_b.py --
+import argparse
+from unittest import mock
+
+import base
+import core
+
+
+def test_patched():
+    with mock.patch.object(core.Field, "tu" + "rn", 3):
+        assert core.in_order([core.Field("mine"), base.LATE]) == ["late", "mine"]
+
+
+def test_parsed():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tu" + "rn", type=int)
+    mine = parser.parse_args(["--tu" + "rn", "3"], core.Field("mine"))
+    assert core.in_order([mine, base.LATE]) == ["late", "mine"]
+"#,
+    )
+    .edit(
+        "more before",
+        [replace(
+            "base.py",
+            "EARLY =",
+            "SOME = [Field(str(at)) for at in range(4)]\nEARLY =",
+        )],
+        at_least(["! test_b.py::test_patched", "! test_b.py::test_parsed"]),
     )
 }

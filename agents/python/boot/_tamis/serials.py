@@ -201,12 +201,13 @@ class Serials:
         if name in self._names and (not is_got or self.agent.reached.is_by_value()):
             self._lose()
 
-    def on_content(self):
-        """Some code gets all that an object holds, or will get a number by its name."""
+    def on_content(self, is_set):
+        """Some code gets all that an object holds, or will get a number by its name. `is_set`: it sets
+        one so, or has another class in the place of that which counts."""
         reached, frame = self.agent.reached, sys._getframe(1)
         if reached.is_own(frame):
             return
-        if reached.is_by_value():
+        if is_set or reached.is_by_value():
             # What it makes of that others find.
             return self._lose()
         self.agent.note("reached", "", _GOT)

@@ -5,10 +5,12 @@ use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
-use crate::{codes, formats, frames};
+use crate::{codes, formats, frames, serials};
 
 /// Which of them answers with what has the name.
 const GETTER: usize = 0;
+const SETTER: usize = 2;
+const DELETER: usize = 3;
 
 /// Each takes an object and a name.
 const REPLACED: [&CStr; 4] = [c"getattr", c"hasattr", c"setattr", c"delattr"];
@@ -125,6 +127,15 @@ unsafe fn tell(object: Ref, name: Ref, at: usize) {
     let is_text = (*name).kind == &raw mut PyUnicode_Type;
     if is_data.contains(&kind) || !is_text && !is_text_of_class(name) {
         return;
+    }
+    if serials::are_there()
+        && let Some(text) = text_of(name)
+    {
+        match at {
+            GETTER => serials::tell_got(object, &text),
+            SETTER | DELETER => serials::tell_set(object, &text),
+            _ => {}
+        }
     }
     if is_text && at == GETTER {
         frames::tell_asked(object, name);

@@ -6,11 +6,14 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 use crate::ffi::*;
+use crate::digest::layout::TYPE_NAME;
 use crate::frames::{self, GetSet};
 
 /// A number of a class.
 struct Serial {
     class: Ref,
+    /// Under which it stands in its module.
+    class_name: Vec<u8>,
     name: Vec<u8>,
     /// What it was when imports began and ended, from low to high.
     imports: Vec<i64>,
@@ -26,7 +29,8 @@ type New = unsafe extern "C" fn(Ref, Ref, Ref) -> Ref;
 
 struct State {
     all: Vec<Serial>,
-    /// Called when code gets or sets all that an object holds, or will get a number by its name.
+    /// Called when code gets or sets all that an object holds, or will get a number by its name; and
+    /// with `True` when it sets one so.
     callback: Ref,
     /// Code that copies objects.
     copying: Ref,
@@ -83,7 +87,8 @@ pub unsafe fn made(kind: Ref, name: &[u8], value: Ref) -> Option<Made> {
 /// serial number of `class` from now on. Returns its index. `callback()` is called when code that is not
 /// in `copying` gets or sets all that an object of such a class holds: by `attributes`, descriptors of
 /// `__dict__`, or by `methods` of all objects; and when it makes a `getter` (`operator.attrgetter`) of
-/// the name.
+/// the name, or a built-in function gets the attribute. `callback(True)`: it sets the attribute of some
+/// object, or another class in the place of this one.
 pub unsafe extern "C" fn serial(_: Ref, args: Ref) -> Ref {
     let (mut class, mut callback, mut copying) = (null_mut(), null_mut(), null_mut());
     let (mut attributes, mut methods, mut getter) = (null_mut(), null_mut(), null_mut());
@@ -119,8 +124,10 @@ pub unsafe extern "C" fn serial(_: Ref, args: Ref) -> Ref {
     }
     Py_IncRef(class);
     let all = &mut STATE.get().all;
+    let class_name = std::ffi::CStr::from_ptr(word(class, TYPE_NAME) as *const c_char);
     all.push(Serial {
         class,
+        class_name: class_name.to_bytes().to_vec(),
         name: std::ffi::CStr::from_ptr(name).to_bytes().to_vec(),
         imports: Vec::new(),
         tests: Vec::new(),
@@ -241,7 +248,7 @@ unsafe extern "C" fn new(kind: Ref, arguments: Ref, options: Ref) -> Ref {
         let mut parts = text.iter().flat_map(|text| text.split(|byte| *byte == b'.'));
         let all = &STATE.get().all;
         if parts.any(|part| all.iter().any(|one| one.name == part)) && frames::is_told() {
-            call_back();
+            call_back(false);
         }
     }
     match STATE.get().new {
@@ -255,14 +262,44 @@ unsafe fn tell(object: Ref) {
     let kind = (*object).kind;
     let has_number = |one: &Serial| unsafe { PyType_IsSubtype(kind, one.class) } != 0;
     if state.all.iter().any(has_number) && frames::is_told() && !is_copied() {
-        call_back();
+        call_back(false);
     }
 }
 
-unsafe fn call_back() {
+pub unsafe fn are_there() -> bool {
+    !STATE.get().all.is_empty()
+}
+
+/// A built-in function gets an attribute of an object, whoever calls it.
+pub unsafe fn tell_got(object: Ref, name: &[u8]) {
+    let is_it = |one: &Serial| {
+        let classes = [(*object).kind, object];
+        let is_class = type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS != 0;
+        let mut classes = classes.into_iter().take(1 + usize::from(is_class));
+        one.name == name && classes.any(|class| unsafe { PyType_IsSubtype(class, one.class) } != 0)
+    };
+    if STATE.get().all.iter().any(is_it) && frames::is_told() {
+        call_back(false);
+    }
+}
+
+/// It sets or deletes one.
+pub unsafe fn tell_set(object: Ref, name: &[u8]) {
+    let is_module = (*object).kind == &raw mut PyModule_Type;
+    let is_it = |one: &Serial| one.name == name || is_module && one.class_name == name;
+    if STATE.get().all.iter().any(is_it) && frames::is_told() {
+        call_back(true);
+    }
+}
+
+unsafe fn call_back(is_set: bool) {
     with_error_aside(|| {
+        let is_set = match is_set {
+            true => &raw mut _Py_TrueStruct,
+            false => &raw mut _Py_FalseStruct,
+        };
         let end: Ref = null_mut();
-        let answer = PyObject_CallFunctionObjArgs(STATE.get().callback, end);
+        let answer = PyObject_CallFunctionObjArgs(STATE.get().callback, is_set, end);
         Py_DecRef(answer);
         PyErr_Clear();
     });

@@ -18,7 +18,7 @@ class Slotted:
 got = []
 def watch(kind=Field):
     return native.serial(
-        kind, "turn", lambda: got.append(1),
+        kind, "turn", lambda is_set: got.append(is_set),
         (copy.copy.__code__, copy.deepcopy.__code__, copy._reconstruct.__code__),
         (Base.__dict__["__dict__"], Slotted.__dict__["__dict__"]),
         tuple(vars(object)[name] for name in ("__reduce_ex__", "__getstate__") if name in vars(object)),
@@ -112,3 +112,31 @@ except TypeError as error: out(str(error))
     found, error = run(PROGRAM + program)
     assert found == [{"turn": 0, "name": "x"}, {"a": 1}, "x", "x"]
     assert error == "attribute name must be a string"
+
+
+NAMED = {
+    "getattr(Field(), 'turn')": [False],
+    "getattr(Own, 'turn', None)": [False],
+    "getattr(Other(), 'turn')": [],
+    "getattr(Field(), 'name', None)": [],
+    "hasattr(Field(), 'turn')": [],
+    "setattr(Field, 'turn', 3)": [True],
+    "setattr(Field(), 'turn', 3)": [True],
+    # What looks like one stands among them.
+    "setattr(Other(), 'turn', 3)": [True],
+    "setattr(Field(), 'name', 3)": [],
+    "field = Field(); delattr(field, 'turn')": [True],
+    "setattr(module, 'Field', Own)": [True],
+    "setattr(Other, 'Field', Own)": [],
+    "argparse.ArgumentParser().parse_args([], argparse.Namespace(tune=1))": [],
+    "parser = argparse.ArgumentParser(); parser.add_argument('--turn'); parser.parse_args([])": [True],
+    "\nwith mock.patch.object(Field, 'tu' + 'rn', 3): pass": [True],
+}
+
+
+@pytest.mark.parametrize("way", sorted(NAMED))
+def test_who_works_out_the_name(run, way):
+    program = "import argparse, types\nfrom unittest import mock\nmodule = types.ModuleType('m')\n"
+    program += "native.start(('/nowhere',), ())\nnative.watch_attributes(lambda *one: True, __import__('builtins'))\n"
+    (found,) = run(PROGRAM + program + "got.clear()\n%s\nout(sorted(set(got)))\n" % way)
+    assert found == NAMED[way]
