@@ -40,6 +40,8 @@ pub(crate) struct UnitReads {
     pub asks_runner: bool,
     pub annotations: bool,
     pub docstrings: bool,
+    /// Whether it asks objects for their docstrings, of which the record tells.
+    pub asks_for_docs: bool,
     /// Whether it may read something that no value tells: the line that a function stands
     /// on, how often a cache was asked.
     pub beyond_values: bool,

@@ -16,7 +16,7 @@ use super::codec::{decode, encode};
 use crate::languages::{DIGEST_VERSION, ModuleUnits, NAMES_VERSION};
 
 /// Version of what an entry holds.
-const CONTENT: u32 = 30;
+const CONTENT: u32 = 31;
 /// Bytes of the digest at the start of an entry.
 const DIGEST: usize = 16;
 

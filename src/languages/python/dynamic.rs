@@ -469,6 +469,12 @@ pub(super) fn reads_docstrings(name: &str) -> bool {
     DOCSTRINGS_IN_TEXT.contains(&name) || lists_what_there_is(name) || DOCSTRINGS.contains(&name)
 }
 
+/// The attribute for docstrings. Who asks an object for it the collector tells.
+pub(super) const DOC: &str = "__doc__";
+
+/// Stands among the names that code asks for if it has that one otherwise than after a dot, too.
+pub(super) const DOC_OTHERWISE: &str = "'__doc__'";
+
 const DOCSTRINGS: [&str; 5] = [
     "getdoc",
     "shortDescription",

@@ -235,7 +235,7 @@ impl Walker<'_> {
             value => self.expr(value),
         }
         self.name(attr);
-        self.ask(attr);
+        self.ask_attribute(attr);
         // `sys.modules`, whatever `sys` is called here.
         let of_module = matches!(&**value, Expr::Name(base) if base.id != "self");
         self.sink.dynamic |= is_dynamic_attribute(attr) || (of_module && attr == "modules");

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked;
 use super::called;
-use super::dynamic;
+use super::dynamic::{self, DOC, DOC_OTHERWISE};
 use super::keyed::{Keyed, kind_of, spelled};
 use super::listed;
 use super::module::Span;
@@ -140,6 +140,7 @@ impl<'a> Reading<'a> {
                     spelled = parsed.code_reach.get(&**name);
                     found.runs(name);
                     self.uses(unit, uses, &mut found);
+                    found.asks_for_docs(uses);
                 }
                 None => return Ok(Some(UnitReads::anything())),
             },
@@ -359,6 +360,17 @@ struct Found {
 }
 
 impl Found {
+    /// If code asks for docstrings by the attribute alone, it reads none by its name.
+    fn asks_for_docs(&mut self, uses: &Uses) {
+        let doc = name_hash(DOC);
+        let is_asked = |name: &str| uses.asks.binary_search(&name_hash(name)).is_ok();
+        let is_of_alias = uses.members.iter().any(|(_, name)| name == DOC);
+        if is_asked(DOC) && !is_asked(DOC_OTHERWISE) && !is_of_alias && !uses.lent.contains(&doc) {
+            self.names.remove(&doc);
+            self.reads.asks_for_docs = true;
+        }
+    }
+
     /// Code that runs was got hold of somehow: by its name in its module as it is now, and by
     /// those of the classes around it.
     fn runs(&mut self, qualified: &str) {

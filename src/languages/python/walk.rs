@@ -11,7 +11,7 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextRange};
 
 use super::digest::{Sink, Tag};
-use super::dynamic::is_dynamic_import;
+use super::dynamic::{DOC, DOC_OTHERWISE, is_dynamic_import};
 use super::idle::{Annotations, Apart, Level};
 use super::module::{Outline, Span, name_hash};
 use super::source::Source;
@@ -361,6 +361,14 @@ impl<'s> Walker<'s> {
 
     /// Mentions a name that is looked up elsewhere than in scopes.
     pub(super) fn ask(&mut self, name: &str) {
+        if name == DOC {
+            self.sink.asks.push(name_hash(DOC_OTHERWISE));
+        }
+        self.ask_attribute(name);
+    }
+
+    /// The same of one that stands after a dot.
+    pub(super) fn ask_attribute(&mut self, name: &str) {
         let before = self.sink.mentions.len();
         self.mention(name);
         let new = self.sink.mentions[before..].to_vec();

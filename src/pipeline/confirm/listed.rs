@@ -3,7 +3,7 @@
 //! a class counts its objects.
 
 use super::Planning;
-use crate::languages::{ASKED_FOR_DOCS, CALLED, LISTED, LOST, SERIAL, UnitReads};
+use crate::languages::{ASKED_FOR_DOCS, CALLED, LISTED, LOST, SERIAL, UnitReads, name_hash};
 use crate::matrix::{Matrix, What};
 
 impl Planning<'_> {
@@ -23,10 +23,20 @@ impl Planning<'_> {
         self.records.iter().all(|matrix| tells(matrix, CALLED))
     }
 
-    /// Whether all records tell who asks classes for docstrings.
-    pub(super) fn tells_docs(&self) -> bool {
+    /// Whether all records tell who asks classes for docstrings, and objects. Else all code reads them
+    /// that spells the attribute.
+    pub(super) fn tells_docs(&self, reads: &mut [Option<UnitReads>]) -> bool {
         let mut records = self.records.iter();
-        records.all(|matrix| tells(matrix, ASKED_FOR_DOCS))
+        let tells_docs = records.all(|matrix| tells(matrix, ASKED_FOR_DOCS));
+        let doc = name_hash("__doc__");
+        for reads in reads.iter_mut().flatten() {
+            if reads.asks_for_docs && !tells_docs {
+                reads.names.push(doc);
+                reads.names.sort_unstable();
+            }
+            reads.asks_for_docs = false;
+        }
+        tells_docs
     }
 
     /// Whether all records tell who gets serial numbers. Else all code reads those that it spells.

@@ -2,7 +2,11 @@
 
 use crate::harness::*;
 
-cases!(asked_by_a_library, asked_for_other_things);
+cases!(
+    asked_by_a_library,
+    asked_by_arguments,
+    asked_for_other_things
+);
 
 const HELPER: &str = r#"import functools
 import inspect
@@ -182,6 +186,131 @@ const OF_INSTANCES: [&str; 3] = [
     "test_lib.py::test_serve",
     "test_lib.py::test_eat",
 ];
+
+/// The project asks what it is given: no instance, mostly.
+fn asked_by_arguments() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+import weakref
+
+
+def command(f):
+    """Registers."""
+    help = f.__doc__
+    return help
+
+
+def any_of(first, second):
+    thing = first or second
+    return thing.__doc__
+
+
+def either(first, second):
+    return (first if first else second).__doc__
+
+
+class Menu:
+    """A menu."""
+
+    items = ()
+
+
+class Dish(Menu):
+    """A dish."""
+
+    def about(self):
+        return self.__doc__
+
+    def all_about(self):
+        class Inner:
+            text = self.__doc__
+
+        return [Inner.text, *(one.__doc__ for one in [self])]
+
+
+def late(f):
+    yield 1
+    yield f.__doc__
+-- test_lib.py --
+import weakref
+
+import lib
+
+
+def test_command():
+    def some():
+        """Some."""
+
+    assert lib.command(some) == "Some."
+
+
+def test_class():
+    assert lib.command(lib.Menu) == "A menu."
+
+
+def test_instance():
+    assert lib.command(lib.Menu()) == "A menu."
+
+
+def test_proxy():
+    menu = lib.Menu()
+    assert lib.command(weakref.proxy(menu)) == "A menu."
+
+
+def test_any():
+    assert lib.any_of(None, lib.Menu()) == "A menu."
+
+
+def test_either():
+    assert lib.either(lib.Menu(), None) == "A menu."
+
+
+def test_self():
+    assert lib.Dish().about() == "A dish."
+
+
+def test_inner():
+    assert lib.Dish().all_about() == ["A dish."] * 2
+
+
+def test_late():
+    assert list(lib.late(lib.Dish()))[1] == "A dish."
+
+
+def test_items():
+    assert lib.Menu.items == lib.Dish.items
+"#,
+    )
+    .by_value()
+    .edit(
+        "of a class that has instances",
+        [replace("lib.py", "A menu.", "No menu.")],
+        between(
+            [
+                "! test_lib.py::test_class",
+                "! test_lib.py::test_instance",
+                "! test_lib.py::test_proxy",
+                "! test_lib.py::test_any",
+                "! test_lib.py::test_either",
+            ],
+            [
+                "test_lib.py::test_self",
+                "test_lib.py::test_inner",
+                "test_lib.py::test_late",
+            ],
+        ),
+    )
+    .edit(
+        "of another one",
+        [replace("lib.py", "A dish.", "No dish.")],
+        [
+            "! test_lib.py::test_self",
+            "! test_lib.py::test_inner",
+            "! test_lib.py::test_late",
+        ],
+    )
+}
 
 /// A docstring of a function, and attributes by methods with the names of built-in functions.
 fn asked_for_other_things() -> Case {

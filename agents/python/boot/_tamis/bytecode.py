@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 import itertools
 import sys
-from opcode import EXTENDED_ARG, opmap
+from opcode import EXTENDED_ARG, opmap, opname
 
 # A place for what the interpreter keeps for itself; none before 3.11.
 _CACHE = opmap.get("CACHE", -1)
@@ -48,3 +48,30 @@ def attribute(code, operation, argument):
     """The attribute that an instruction of `code` gets, if it is one that gets any."""
     shift = ATTRIBUTES.get(operation)
     return None if shift is None else code.co_names[argument >> shift]
+
+
+def read_only(code, asked):
+    """The arguments of `code` that it asks for the attribute `asked`, if it asks nothing else for it,
+    and they stay what they are; `None` if that cannot be told."""
+    # Few programs need it, and whatever runs tests has it.
+    from dis import findlabels
+
+    labels = frozenset(findlabels(code.co_code))
+    count = code.co_argcount + code.co_kwonlyargcount
+    arguments, found, stored = code.co_varnames[:count], set(), set()
+    before = None
+    for at, operation, argument in steps(code):
+        if attribute(code, operation, argument) == asked:
+            if before is None or at in labels:
+                return None
+            found.add(before)
+        name = opname[operation]
+        before = None
+        if name in ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"):
+            before = arguments[argument] if argument < count else None
+        elif name.count("FAST") == 2:
+            stored.update((argument >> 4, argument & 15))
+        elif "FAST" in name:
+            stored.add(argument)
+    are_kept = stored.isdisjoint(map(arguments.index, found))
+    return tuple(found) if found and are_kept else None

@@ -1,16 +1,17 @@
 """Whose docstrings code asks classes for: `C.__doc__`, `getattr(x, "__doc__")`, `inspect.getdoc(C)`.
 
-Who spells `__doc__` in the project reads those of all classes. Others are seen: classes have a
-descriptor for it. Not their instances, which answer with that of their class; so code of a library
-that asks some object reads those of all classes, too.
+Who has `__doc__` in a text reads those of all classes. Others are seen: classes have a descriptor for
+it. Not their instances, which answer with that of their class; so code that asks some object reads
+those of all classes, too, unless it asks nothing but its arguments, and these are no instances.
 """
 
 import sys
 import types
+import weakref
 
-from .bytecode import attribute, steps
+from .bytecode import attribute, read_only, steps
 from .listed import home_of
-from .watch import is_a
+from .watch import HEAP_TYPE, is_a
 
 # What the text of such a unit begins with. Alone it says that these are told at all.
 _MARK = '"'
@@ -18,6 +19,9 @@ _MARK = '"'
 _OUTSIDE = _MARK + "*"
 
 _DOC = "__doc__"
+
+# Code may ask whatever there is.
+_ANY = "*"
 
 # Parts of the standard library that ask whatever somebody gives them. Others ask classes, or what
 # they made themselves.
@@ -30,7 +34,8 @@ class ClassDocs:
     def __init__(self, agent, reached):
         self.agent = agent
         self.reached = reached
-        # Id of a code object -> the code, and whether it asks whatever it is given.
+        # Id of a code object -> the code, and whom it asks: `None` for nobody, or names of arguments, or
+        # `_ANY`.
         self._asking = {}
 
     def begin(self):
@@ -38,15 +43,11 @@ class ClassDocs:
         self.agent.note("reached", "", _MARK, self.agent.root_scope)
 
     def on_docs(self, of):
-        """Some code asks the class `of`, or an instance of it, or the code `of`, which is not the
-        project's, may ask one. The answer: whether that need not be told again before another scope
-        begins."""
+        """Some code asks the class `of`, or an instance of it, or the code `of`, which runs now, may ask
+        one. The answer: whether that need not be told again before another scope begins; `None` for
+        code that may ask one when it runs the next time."""
         if is_a(of, types.CodeType):
-            if self._asks_anything(of):
-                if not self.reached.is_by_value():
-                    self.agent.note("reached", "", "." + _DOC)
-                return True
-            return False
+            return self._on_code(of)
         if self.reached.is_by_value():
             return False
         file = sys._getframe(1).f_back.f_code.co_filename
@@ -62,18 +63,41 @@ class ClassDocs:
             self.agent.note("reached", path, _MARK + name)
         return name is not None
 
-    def _asks_anything(self, code):
+    def _on_code(self, code):
         known = self._asking.get(id(code))
         if known is None:
-            known = self._asking[id(code)] = code, self._may_ask(code)
-        return known[1]
+            known = self._asking[id(code)] = code, self._asked_by(code)
+        asked = known[1]
+        if asked is None:
+            return False
+        if self.reached.is_by_value():
+            return None
+        if asked is not _ANY:
+            frame = sys._getframe(2).f_back
+            found = frame.f_locals if frame.f_code is code else {}
+            if all(name in found and not _may_answer(found[name]) for name in asked):
+                return None
+        self.agent.note("reached", "", "." + _DOC)
+        return True
 
-    def _may_ask(self, code):
+    def _asked_by(self, code):
         file = code.co_filename
+        if not any(attribute(code, *step[1:]) == _DOC for step in steps(code)):
+            return None
+        if self.reached.paths.code_file(file) is not None:
+            return read_only(code, _DOC) or _ANY
         actor = self.reached.paths.actor(file)
         if actor == "stdlib":
             if not file.endswith(_ASK_ANYTHING):
-                return False
+                return None
         elif actor != "other" or self.reached.is_of_runner(file):
-            return False
-        return any(attribute(code, *step[1:]) == _DOC for step in steps(code))
+            return None
+        return _ANY
+
+
+def _may_answer(thing):
+    """Whether what it answers may be the docstring of a class of the project, and nobody sees that."""
+    if is_a(thing, type) or is_a(thing, types.FunctionType):
+        return False
+    kind = type(thing)
+    return bool(kind.__flags__ & HEAP_TYPE) or kind in weakref.ProxyTypes

@@ -14,7 +14,7 @@ static BETWEEN: Global<Option<Vec<u32>>> = Global::new(None);
 pub unsafe fn between(is_between: bool) {
     let ran = std::mem::replace(BETWEEN.get(), is_between.then(Vec::new));
     for number in ran.into_iter().flatten() {
-        codes::touch_number(number);
+        codes::touch_number(number, std::ptr::null_mut());
     }
 }
 

@@ -55,6 +55,10 @@ pub struct Definition {
     /// Whether the agent knows it, or the current trace file has it.
     pub told: bool,
     pub written: bool,
+    /// Whether it spells the attribute for docstrings.
+    asks_for_docs: bool,
+    /// If so, the last epoch in which it ran.
+    epoch: u32,
 }
 
 /// A number in the trace.
@@ -127,7 +131,7 @@ pub unsafe fn touch(code: Ref) -> bool {
             let last = hot.last.add(verdict / 2 - 1);
             if *last != hot.epoch {
                 *last = hot.epoch;
-                first_run((verdict / 2 - 1) as u32);
+                first_run((verdict / 2 - 1) as u32, code);
             }
             return true;
         }
@@ -166,19 +170,36 @@ pub unsafe fn is_written_in_project(code: Ref) -> bool {
     text_of(file.0).is_some_and(|path| CODES.get().is_project(&path))
 }
 
-/// Notes that code with this number runs.
-pub unsafe fn touch_number(number: u32) {
+/// Notes that code with this number runs: `code`, if it has only begun.
+pub unsafe fn touch_number(number: u32, code: Ref) {
     let epoch = HOT.get().epoch;
     if let Some(last) = CODES.get().last.get_mut(number as usize)
         && std::mem::replace(last, epoch) != epoch
     {
-        first_run(number);
+        first_run(number, code);
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn first_run(number: u32) {
+unsafe fn first_run(number: u32, code: Ref) {
+    let Some(definition) = CODES.get().definitions.get_mut(number as usize) else {
+        return;
+    };
+    if !definition.asks_for_docs {
+        return begin(number);
+    }
+    let epoch = HOT.get().epoch;
+    if std::mem::replace(&mut definition.epoch, epoch) != epoch {
+        begin(number);
+    }
+    if code.is_null() || frames::tell_own_code(code) {
+        // It is looked at again when it runs the next time.
+        CODES.get().last[number as usize] = 0;
+    }
+}
+
+unsafe fn begin(number: u32) {
     if trace::is_on() {
         with_error_aside(|| write(number));
     } else {
@@ -195,7 +216,7 @@ unsafe fn judge(code: Ref) -> bool {
         Some(verdict) if verdict & 1 == 1 => false,
         Some(verdict) => {
             let number = verdict / 2 - 1;
-            touch_number(number as u32);
+            touch_number(number as u32, code);
             true
         }
         None => {
@@ -218,7 +239,9 @@ unsafe fn verdict_on(code: Ref) -> Option<Verdict> {
             line: PyLong_AsLong(line.0) as c_int,
             file: path,
         };
-        (number_of(key, file.0, name.0) as usize + 1) * 2
+        let number = number_of(key, file.0, name.0) as usize;
+        CODES.get().definitions[number].asks_for_docs |= frames::asks_for_docs(code);
+        (number + 1) * 2
     } else {
         HOT.get().outside
     };
@@ -244,6 +267,8 @@ unsafe fn number_of(key: Key, file: Ref, name: Ref) -> u32 {
             line,
             told: false,
             written: false,
+            asks_for_docs: false,
+            epoch: 0,
         });
         codes.texts.push(Text::of(number));
         codes.last.push(0);

@@ -1,5 +1,5 @@
-//! Tells of classes that are asked for their docstrings, by whomever, and of code outside the project
-//! that asks objects for theirs: those answer with that of their class.
+//! Tells of classes that are asked for their docstrings, by whomever, and of code that asks objects
+//! for theirs: those answer with that of their class.
 
 use std::ffi::{CStr, c_long, c_void};
 
@@ -14,8 +14,10 @@ static ASKED: Global<Told> = Global::new(Told::new());
 /// The name as code spells it.
 static NAME: Global<Ref> = Global::new(std::ptr::null_mut());
 
-/// Calls `callback(class)` and `callback(code)` from now on, see [`told::tell`]. `false`, with an
-/// exception, if classes have no such attribute.
+/// Calls `callback(class)` and `callback(code)` from now on, see [`told::tell`]: of code outside the
+/// project again in each epoch unless it answers with `False`, of code of the project whenever
+/// that runs, until it answers with either in an epoch. `false`, with an exception, if classes have no
+/// such attribute.
 pub unsafe fn watch(callback: Ref) -> bool {
     let is_first = !told::is_watched(&ASKED);
     told::watch(&ASKED, callback);
@@ -60,8 +62,20 @@ unsafe fn is_function(code: Ref) -> bool {
 
 /// Code outside the project, with these names, runs. Whether that has to be told in each epoch.
 pub unsafe fn tell_code(code: Ref, names: Ref) -> bool {
+    is_among(names)
+        && is_function(code)
+        && (!frames::is_told() || told::tell(&ASKED, code) != Some(false))
+}
+
+/// Whether the attribute is among the names of some code.
+pub unsafe fn is_among(names: Ref) -> bool {
     let name = *NAME.get();
     let mut each = (0..PyTuple_Size(names)).map(|at| PyTuple_GetItem(names, at));
-    let is_spelled = !name.is_null() && each.any(|one| one == name);
-    is_spelled && is_function(code) && (!frames::is_told() || told::tell(&ASKED, code) != Some(false))
+    !name.is_null() && each.any(|one| one == name)
+}
+
+/// Code of the project that spells it runs. Whether that has to be told when it does so again, in this
+/// epoch.
+pub unsafe fn tell_own_code(code: Ref) -> bool {
+    told::tell(&ASKED, code).is_none()
 }

@@ -279,17 +279,39 @@ pub unsafe fn tell_asked(object: Ref, name: Ref) {
     }
 }
 
+/// Whether code spells the attribute for docstrings.
+pub unsafe fn asks_for_docs(code: Ref) -> bool {
+    let Some(names) = names_of(code) else {
+        return false;
+    };
+    let is_asking = docs::is_among(names);
+    Py_DecRef(names);
+    is_asking
+}
+
+/// Such code of the project runs. Whether that has to be told when it does so again.
+pub unsafe fn tell_own_code(code: Ref) -> bool {
+    is_told() && docs::tell_own_code(code)
+}
+
+unsafe fn names_of(code: Ref) -> Option<Ref> {
+    let names = quietly(|| PyObject_GetAttrString(code, c"co_names".as_ptr()));
+    if names.is_null() {
+        PyErr_Clear();
+        return None;
+    }
+    Some(names)
+}
+
 /// Tells of code that is not the project's if it asks for annotations or docstrings. Whether that has
 /// to be told in each epoch.
 pub unsafe fn tell_code(code: Ref) -> bool {
     if (*OF_ANNOTATIONS.get()).is_null() {
         return false;
     }
-    let names = quietly(|| PyObject_GetAttrString(code, c"co_names".as_ptr()));
-    if names.is_null() {
-        PyErr_Clear();
+    let Some(names) = names_of(code) else {
         return false;
-    }
+    };
     if has_spelled(names) {
         tell_reader(code, &raw mut _Py_NoneStruct);
     }
