@@ -192,7 +192,7 @@ fn asked_by_arguments() -> Case {
     Case::new(
         r#"
 -- lib.py --
-import weakref
+import abc
 
 
 def command(f):
@@ -229,10 +229,15 @@ class Dish(Menu):
         return [Inner.text, *(one.__doc__ for one in [self])]
 
 
+class Kind(abc.ABC):
+    """A kind."""
+
+
 def late(f):
     yield 1
     yield f.__doc__
 -- test_lib.py --
+import functools
 import weakref
 
 import lib
@@ -278,6 +283,18 @@ def test_late():
     assert list(lib.late(lib.Dish()))[1] == "A dish."
 
 
+def test_kind():
+    assert lib.command(lib.Kind) == "A kind."
+
+
+def test_of_kind():
+    assert lib.command(lib.Kind()) == "A kind."
+
+
+def test_wraps():
+    assert vars(functools.wraps(lib.Kind)(lib.Menu())) != {}
+
+
 def test_items():
     assert lib.Menu.items == lib.Dish.items
 "#,
@@ -310,6 +327,14 @@ def test_items():
             "! test_lib.py::test_late",
         ],
     )
+    .edit(
+        "of one with a metaclass",
+        [replace("lib.py", "A kind.", "A sort.")],
+        between(
+            ["! test_lib.py::test_kind", "! test_lib.py::test_of_kind"],
+            ["test_lib.py::test_wraps"],
+        ),
+    )
 }
 
 /// A docstring of a function, and attributes by methods with the names of built-in functions.
@@ -336,9 +361,9 @@ def turn():
     """It turns."""
 
 
-def around(name):
+def around(name, box):
     def attrgetter(thing):
-        return BOX.getattr(thing, name)
+        return box.getattr(thing, name)
 
     return attrgetter
 
@@ -355,19 +380,21 @@ def test_function():
 
 
 def test_box():
-    assert lib.BOX.getattr(lib.Mark(), "gir" + "th") == 2
+    box = lib.Box()
+    assert box.getattr(lib.Mark(), "gir" + "th") == 2
 
 
 def test_getter():
-    assert lib.around("gir" + "th")(lib.Box) == 1
+    assert lib.around("gir" + "th", lib.BOX)(lib.Box) == 1
 
 
 def test_text():
-    assert lib.BOX.getattr(lib.Mark(), "__" + "doc__") == "A mark."
+    box = lib.Box()
+    assert box.getattr(lib.Mark(), "__" + "doc__") == "A mark."
 
 
 def test_builtin():
-    assert lib.around("__" + "doc__")(lib.Mark) == "A mark."
+    assert lib.around("__" + "doc__", lib.BOX)(lib.Mark) == "A mark."
 
 
 def test_mark():

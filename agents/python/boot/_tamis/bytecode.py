@@ -50,6 +50,10 @@ def attribute(code, operation, argument):
     return None if shift is None else code.co_names[argument >> shift]
 
 
+# One name, or two.
+_LOADS_FAST = "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"
+
+
 def read_only(code, asked):
     """The arguments of `code` that it asks for the attribute `asked`, if it asks nothing else for it,
     and they stay what they are; `None` if that cannot be told."""
@@ -69,9 +73,9 @@ def read_only(code, asked):
         before = None
         if name in ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"):
             before = arguments[argument] if argument < count else None
-        elif name.count("FAST") == 2:
+        elif "STORE_FAST_" in name:
             stored.update((argument >> 4, argument & 15))
-        elif "FAST" in name:
+        elif "FAST" in name and not name.startswith(_LOADS_FAST):
             stored.add(argument)
     are_kept = stored.isdisjoint(map(arguments.index, found))
     return tuple(found) if found and are_kept else None

@@ -7,6 +7,7 @@ read: names (by hash), modules that it holds, or anything. Cells whose values di
 have none, are looked for first; then who reads one of them. Whoever cannot be decided runs.
 """
 
+from .asked_in_c import held_names
 from .difference import (
     HELD_BY_CLASSES,
     KINDS,
@@ -175,7 +176,10 @@ class Differences:
 
     def _judge(self):
         asked_by_libraries = []
+        are_asked = any(one.is_of_class() for one in self.found) and "__doc__" in held_names()
         for one in self.found:
+            if are_asked and one.is_of_class():
+                one.for_all = True
             if one.kind == "class":
                 # Who reads an instance or a subclass of it reads another cell, too.
                 one.for_all = self.session.is_found_by_base(one.name)
@@ -288,9 +292,11 @@ class Readings:
 
     def _is_told(self, one):
         """Whether the collector tells of all who ask a class for its docstring, this cell. Of others a
-        metaclass answers."""
-        kind = self.differences.session.find_class(one.name) if one.is_of_class() else None
-        return self._tells_docs and type(kind) is type
+        metaclass of the project may answer."""
+        session = self.differences.session
+        kind = session.find_class(one.name) if one.is_of_class() else None
+        is_plain = kind is not None and not any(map(session.is_own, type.mro(type(kind))))
+        return self._tells_docs and is_plain
 
     def _of_loose(self, told, names):
         """What differs in modules that a test gets only if something hands them out."""

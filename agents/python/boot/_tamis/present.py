@@ -109,7 +109,7 @@ class Present:
         unittest = sys.modules.get("unittest.case")
         case = getattr(unittest, "TestCase", None)
         for base in type.mro(kind)[1:]:
-            if not base.__flags__ & HEAP_TYPE or self._is_own(base):
+            if not base.__flags__ & HEAP_TYPE or self.is_own(base):
                 continue
             if case is not None and issubclass(base, case):
                 if any(key in vars(one) for one in type.mro(base)):
@@ -154,7 +154,7 @@ class Present:
         packages = {
             str(vars(base).get("__module__")).partition(".")[0]
             for base in type.mro(kind)[1:]
-            if base.__flags__ & HEAP_TYPE and not self._is_own(base)
+            if base.__flags__ & HEAP_TYPE and not self.is_own(base)
         }
         return bool(packages) and not packages.isdisjoint(self._packages_asking())
 
@@ -172,7 +172,7 @@ class Present:
             }
         return self._asking
 
-    def _is_own(self, kind):
+    def is_own(self, kind):
         return vars(kind).get("__module__") in self._modules
 
     # -- libraries ----------------------------------------------------------
@@ -184,7 +184,7 @@ class Present:
         if self._spelled_with != loaded:
             texts = _ASKED_BY_C | held_names()
             functions = self._functions_of_libraries()
-            self._spelled = Spelled(functions, texts, _LONGEST, self._is_own)
+            self._spelled = Spelled(functions, texts, _LONGEST, self.is_own)
             self._spelled_with = loaded
         return {name for name in wanted if len(name) > _LONGEST or self._spelled.has(name)}
 
@@ -205,7 +205,7 @@ class Present:
     def _is_annotated_here(self, one):
         if type(one) is types.FunctionType:
             return self._is_project(one.__code__.co_filename) or one.__module__ in self._modules
-        return self._is_own(one)
+        return self.is_own(one)
 
     def loose_modules(self):
         """Whether something holds a module of the project otherwise than import statements do, and

@@ -97,7 +97,7 @@ def install(agent):
         listed.begin()
         docs.begin()
         signatures.begin()
-        if not native.watch_attributes(watcher(reached.on_attribute), builtins):
+        if not native.watch_attributes(watcher(reached.on_attribute), builtins, _COPY):
             reached.ask_for_any(agent.root_scope)
 
 

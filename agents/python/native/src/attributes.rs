@@ -21,6 +21,8 @@ struct State {
     told: Ref,
     met: Ref,
     epoch: u32,
+    /// Code of the standard library that asks for names that somebody gives it.
+    copying: Ref,
     plain: [Option<FastFunction>; 4],
     /// They live as long as the process.
     made: [FastMethodDef; 4],
@@ -38,6 +40,7 @@ static STATE: Global<State> = Global::new(State {
     told: null_mut(),
     met: null_mut(),
     epoch: 0,
+    copying: null_mut(),
     plain: [None; 4],
     made: [EMPTY; 4],
 });
@@ -52,8 +55,12 @@ const MODULE: isize = 32;
 /// and `False` for a text by which it formats, with attributes in it. A second call replaces the
 /// callback. `Some(false)` if the functions in `builtins` or the methods of texts are others than
 /// known, and nothing is replaced; `None` with an exception.
-pub unsafe fn watch(callback: Ref, builtins: Ref) -> Option<bool> {
+///
+/// Code in `copying` counts like the project's, but for names that begin with two underlines.
+pub unsafe fn watch(callback: Ref, builtins: Ref, copying: Ref) -> Option<bool> {
     let state = STATE.get();
+    Py_IncRef(copying);
+    Py_DecRef(std::mem::replace(&mut state.copying, copying));
     Py_IncRef(callback);
     let before = std::mem::replace(&mut state.callback, callback);
     Py_DecRef(before);
@@ -164,7 +171,7 @@ unsafe fn tell_once(name: Ref, told: Ref, is_got: Ref) {
     if is_text && PySet_Contains(told, name) == 1 {
         return;
     }
-    if !frames::is_project_asking() {
+    if !frames::is_project_asking() && !is_copied(name) {
         return;
     }
     with_error_aside(|| {
@@ -182,6 +189,18 @@ unsafe fn tell_once(name: Ref, told: Ref, is_got: Ref) {
         Py_DecRef(text);
         PyErr_Clear();
     });
+}
+
+/// Whether `functools.update_wrapper` asks for more than it does by itself.
+unsafe fn is_copied(name: Ref) -> bool {
+    let frame = PyEval_GetFrame();
+    if frame.is_null() {
+        return false;
+    }
+    let code = PyFrame_GetCode(frame);
+    let is_copying = code == STATE.get().copying;
+    Py_DecRef(code);
+    is_copying && text_of(name).is_some_and(|name| !name.starts_with(b"__"))
 }
 
 unsafe fn is_text_of_class(name: Ref) -> bool {

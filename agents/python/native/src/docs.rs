@@ -35,11 +35,15 @@ unsafe extern "C" fn get(class: Ref, closure: *mut c_void) -> Ref {
     found
 }
 
-/// An object is asked for an attribute by a built-in function.
+/// An object is asked for an attribute by a built-in function. Metaclasses have a docstring, which
+/// hides the descriptor.
 pub unsafe fn tell_asked(object: Ref, name: &[u8]) {
-    if name == DOC.to_bytes() && type_object::flags((*object).kind) & type_object::TYPE_SUBCLASS == 0
-    {
-        tell((*object).kind);
+    let kind = (*object).kind;
+    if name == DOC.to_bytes() {
+        match type_object::flags(kind) & type_object::TYPE_SUBCLASS != 0 {
+            true => tell(object),
+            false => tell(kind),
+        }
     }
 }
 

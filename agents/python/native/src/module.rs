@@ -254,12 +254,18 @@ unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
 }
 
 unsafe extern "C" fn watch_attributes(_: Ref, args: Ref) -> Ref {
-    let (mut callback, mut builtins): (Ref, Ref) = (null_mut(), null_mut());
-    let format = c"OO:watch_attributes".as_ptr();
-    if !in_main() || PyArg_ParseTuple(args, format, &raw mut callback, &raw mut builtins) == 0 {
+    let (mut callback, mut builtins, mut copying) = (null_mut(), null_mut(), null_mut());
+    let is_parsed = PyArg_ParseTuple(
+        args,
+        c"OOO:watch_attributes".as_ptr(),
+        &raw mut callback,
+        &raw mut builtins,
+        &raw mut copying,
+    );
+    if !in_main() || is_parsed == 0 {
         return null_mut();
     }
-    match attributes::watch(callback, builtins) {
+    match attributes::watch(callback, builtins, copying) {
         Some(is_watched) => PyBool_FromLong(c_long::from(is_watched)),
         None => null_mut(),
     }

@@ -16,7 +16,7 @@ def tell(of, found):
     told.append([name, type(found).__name__])
 native.watch_frames(*[lambda *one: None] * 2, tell, *[lambda *one: None] * 3)
 import builtins
-native.watch_attributes(lambda *one: None, builtins)
+native.watch_attributes(lambda *one: None, builtins, None)
 class Base:
     x: int
 class Thing(Base):

@@ -10,7 +10,7 @@ def tell(of):
     told.append(of.co_name if isinstance(of, types.CodeType) else type.__getattribute__(of, "__name__"))
     return is_known
 native.watch_frames(*[lambda *one: None] * 5, tell)
-native.watch_attributes(lambda *one: False, __import__("builtins"))
+native.watch_attributes(lambda *one: False, __import__("builtins"), None)
 is_known = False
 class Meta(type):
     def __getattribute__(cls, name): raise SystemExit(name)
@@ -20,6 +20,10 @@ class Base:
 class Thing(Base): pass
 class Strange(metaclass=Meta):
     "Strange"
+class Plain(type):
+    "Plain"
+class Marked(metaclass=Plain):
+    "Marked"
 kept = type.__dict__["__doc__"].__get__
 names = {"Thing": Thing, "Base": Base}
 exec(compile("def asks(x): return x.__doc__", "/lib/a.py", "exec"), names)
@@ -32,6 +36,10 @@ WAYS = {
     "getattr(Thing(), '__doc__')": ["Thing"],
     "operator.attrgetter('__doc__')(Base)": ["Base"],
     "kept(Thing)": ["Thing"],
+    # Its metaclass has a docstring.
+    "getattr(Marked, '__doc__')": ["Marked"],
+    "functools.wraps(Marked)(lambda: 0)": ["Marked"],
+    "asks(Marked)": ["asks"],
     # Its metaclass has a docstring, which hides the descriptor.
     "type.__getattribute__(Strange, '__doc__')": [],
     "functools.wraps(Thing)(lambda: 0)": ["Thing"],
@@ -61,6 +69,24 @@ def test_code_that_asks_is_told_in_each_epoch(run):
     program = "told.clear(); is_known = True\n"
     found = run(PROGRAM + program + ask + "native.swap()\n" + ask + "out(told)\n")
     assert found == [["asks"] * 2]
+
+
+def test_code_of_the_project_is_told_until_that_is_enough(run):
+    program = """
+exec(compile("def own(x): return x.__doc__", "/main.py", "exec"), names)
+answers, told[:] = [None, None, True, None, False, None], []
+def tell(of):
+    told.append(of.co_name)
+    return answers.pop(0)
+native.watch_frames(*[lambda *one: None] * 5, tell)
+for _ in range(5): names["own"](1)
+native.swap()
+for _ in range(2): names["own"](1)
+native.swap()
+names["own"](1)
+out([len(told), sorted(set(told)), answers])
+"""
+    assert run(PROGRAM + program) == [[6, ["own"], []]]
 
 
 def test_code_that_does_not_matter_is_told_once(run):

@@ -137,6 +137,6 @@ NAMED = {
 @pytest.mark.parametrize("way", sorted(NAMED))
 def test_who_works_out_the_name(run, way):
     program = "import argparse, types\nfrom unittest import mock\nmodule = types.ModuleType('m')\n"
-    program += "native.start(('/nowhere',), ())\nnative.watch_attributes(lambda *one: True, __import__('builtins'))\n"
+    program += "native.start(('/nowhere',), ())\nnative.watch_attributes(lambda *one: True, __import__('builtins'), None)\n"
     (found,) = run(PROGRAM + program + "got.clear()\n%s\nout(sorted(set(got)))\n" % way)
     assert found == NAMED[way]

@@ -427,6 +427,9 @@ fn finding_and_reading_unspelled_methods_is_noted() {
     for text in [
         "def f(x): return map(getattr, x)",
         "def f(x): return map(builtins.getattr, x)",
+        "import a\ndef f(x, y): return a.getattr(x, y)",
+        "def f(x, y): return A.b.getattr(x, y)",
+        "def f(x, y): return A().getattr(x, y)",
         "def f(x, y):\n  def attrgetter(z): pass\n  attrgetter = y\n  return map(attrgetter, x)",
         "def f(x):\n  class C:\n    def attrgetter(self): pass\n  return map(attrgetter, x)",
         "def f(x):\n  global attrgetter\n  def attrgetter(z): pass\n  return attrgetter(x)",
@@ -445,6 +448,7 @@ fn finding_and_reading_unspelled_methods_is_noted() {
         "def f(x, y): setattr(x, y, 1)",
         "def f(x): return getattr(*x)",
         "def f(x, y): return x.getattr(x, y)",
+        "def f(x, y): return x.z.getattr(x, y)",
         "@some\nclass C:\n  def getattr(self): pass\ndef f(x, y): return getattr(x, y)",
         "def f(x):\n  def __getattr__(self, n): return getattr(x, n)\n",
     ] {
@@ -583,7 +587,7 @@ fn calls_that_run_generated_code_are_watched() {
 #[test]
 fn methods_and_inner_functions_are_no_look_ups() {
     let text = "class Box:\n  def getattr(self, thing, name): return getattr(thing, name)\n\
-                def around(name):\n  def attrgetter(thing): return BOX.getattr(thing, name)\n  \
+                def around(box, name):\n  def attrgetter(thing): return box.getattr(thing, name)\n  \
                 return attrgetter\nBOX = Box()\n";
     let names = names(text);
     for code in ["Box.getattr", "around"] {

@@ -53,6 +53,17 @@ impl Reaching {
         self.found.members.insert(member);
     }
 
+    /// Whether an attribute of the form `a.b.c` is one of a variable of the function.
+    fn is_of_variable(&self, mut attribute: &ast::ExprAttribute) -> bool {
+        loop {
+            match &*attribute.value {
+                Expr::Name(base) => return self.is_variable(&base.id),
+                Expr::Attribute(inner) => attribute = inner,
+                _ => return false,
+            }
+        }
+    }
+
     /// Of an attribute of the form `alias.a.b` the alias.
     fn root_of_path<'e>(&self, mut attribute: &'e ast::ExprAttribute) -> Option<&'e str> {
         loop {
@@ -72,7 +83,10 @@ impl Reaching {
     pub(super) fn callee(&mut self, callee: &Expr) {
         match callee {
             // Mostly a method. If it is the built-in function, the collector tells what it is asked.
-            Expr::Attribute(attribute) if &*attribute.attr == "getattr" => {
+            // What a module has of that name may be anything.
+            Expr::Attribute(attribute)
+                if &*attribute.attr == "getattr" && self.is_of_variable(attribute) =>
+            {
                 self.found.asks_by_name = true;
                 self.attribute_of(attribute, false);
             }

@@ -43,11 +43,20 @@ impl Reaching {
 
     /// Whether it is a function that is defined in the one that is walked, or around it there.
     pub(super) fn is_own_function(&self, name: &str) -> bool {
+        let scope = self.scope_of(name);
+        scope.is_some_and(|scope| scope.functions.contains(name))
+    }
+
+    /// Whether a function that is walked binds the name, otherwise than by an import.
+    pub(super) fn is_variable(&self, name: &str) -> bool {
+        self.scope_of(name).is_some()
+    }
+
+    fn scope_of(&self, name: &str) -> Option<&Scope> {
         let mut around = self.scopes.iter().rev();
-        let scope = around.find(|scope| !scope.is_class && scope.stores.contains(name));
-        let is_other =
-            |scope: &Scope| scope.globals.contains(name) || scope.not_only_own.contains(name);
-        scope.is_some_and(|scope| scope.functions.contains(name) && !is_other(scope))
+        let scope = around.find(|scope| !scope.is_class && scope.stores.contains(name))?;
+        let is_other = scope.globals.contains(name) || scope.not_only_own.contains(name);
+        (!is_other).then_some(scope)
     }
 
     /// `:=` in a comprehension binds around it.
