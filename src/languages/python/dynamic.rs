@@ -1,6 +1,7 @@
 //! What lets code reach names that it does not spell.
 
 use super::asked::HAND_OUT_MODULES;
+use super::docstrings::{DOCSTRINGS, DOCSTRINGS_IN_TEXT};
 use crate::languages::name_hash;
 
 /// Built-in names whose use, whatever the arguments, can reach any name.
@@ -445,7 +446,7 @@ pub(super) fn reads_annotations(name: &str) -> bool {
 }
 
 /// Names by which code comes to members, and to what these have, without naming them.
-fn lists_what_there_is(name: &str) -> bool {
+pub(super) fn lists_what_there_is(name: &str) -> bool {
     LIST_ALL.contains(&name)
 }
 
@@ -463,52 +464,11 @@ const LIST_ALL: [&str; 11] = [
     "Cmd",
 ];
 
-/// Names by which code gets at docstrings, of whatever it be; constants of code
-/// objects have them, too.
-pub(super) fn reads_docstrings(name: &str) -> bool {
-    DOCSTRINGS_IN_TEXT.contains(&name) || lists_what_there_is(name) || DOCSTRINGS.contains(&name)
-}
-
-/// The attribute for docstrings. Who asks an object for it the collector tells.
-pub(super) const DOC: &str = "__doc__";
-
-/// Stands among the names that code asks for if it has that one otherwise than after a dot, too.
-pub(super) const DOC_OTHERWISE: &str = "'__doc__'";
-
-const DOCSTRINGS: [&str; 5] = [
-    "getdoc",
-    "shortDescription",
-    "marshal",
-    "dis",
-    "DocXMLRPCServer",
-];
-
 /// Whether one of the words is among the sorted hashes of names that code asks
 /// for.
 pub(super) fn names_any(words: &[&str], asks: &[u32]) -> bool {
     let mut words = words.iter();
     words.any(|word| asks.binary_search(&name_hash(word)).is_ok())
-}
-
-/// Whether an installed package's source or extension module names what reads
-/// docstrings, or constants of code.
-pub(in crate::languages) fn names_docstrings_in(code: &[u8]) -> bool {
-    let lines = || code.split(|byte| *byte == b'\n');
-    let inspects = lines().any(|line| words(line).any(|word| word == b"inspect"));
-    let imports = |line: &[u8]| {
-        [&b"import "[..], b"from "]
-            .iter()
-            .any(|start| line.trim_ascii_start().starts_with(start))
-    };
-    let marshals = |line| imports(line) && words(line).any(|word| word == b"marshal");
-    lines().any(marshals)
-        || lines().flat_map(words).any(|word| match word {
-            b"getdoc" | b"getmembers" | b"getmembers_static" | b"classify_class_attrs" => inspects,
-            b"co_consts" | b"render_doc" | b"shortDescription" => true,
-            // Of these mostly something else is asked.
-            b"__code__" => false,
-            word => std::str::from_utf8(word).is_ok_and(|word| DOCSTRINGS_IN_TEXT.contains(&word)),
-        })
 }
 
 /// Whether an installed package's source or extension module names what reads
@@ -535,7 +495,7 @@ pub(in crate::languages) fn names_readers_in(code: &[u8]) -> bool {
     })
 }
 
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
     line.split(move |byte| !is_word(*byte))
         .filter(|word| word.len() > 5)
@@ -562,15 +522,6 @@ pub(super) const ANNOTATIONS: [&str; 4] = [
     "__annotate__",
     "__annotate_func__",
     "__annotations_cache__",
-];
-
-/// The same as `READERS_IN_TEXT` for docstrings.
-pub(super) const DOCSTRINGS_IN_TEXT: [&str; 5] = [
-    "__doc__",
-    "_testMethodDoc",
-    "__code__",
-    "co_consts",
-    "WRAPPER_ASSIGNMENTS",
 ];
 
 /// Names by which code gets at cells that nobody spells: it makes the text of annotations

@@ -26,6 +26,7 @@ pub(crate) mod compare;
 mod compile;
 mod depth;
 mod digest;
+mod docstrings;
 mod dynamic;
 mod expr;
 mod facts;
@@ -130,8 +131,9 @@ impl Language for Python {
 }
 
 pub(crate) use self::called::CALLED;
+pub(super) use self::docstrings::names_docstrings_in;
 pub(crate) use self::dynamic::TOLD;
-pub(super) use self::dynamic::{names_docstrings_in, names_readers_in};
+pub(super) use self::dynamic::names_readers_in;
 pub(crate) use self::keyed::{KEYED, Keyed, is_entry, keyed_in, shown};
 pub(crate) use self::listed::{ASKED_FOR_DOCS, LISTED};
 pub(crate) use self::serials::{LOST, SERIAL};
@@ -265,7 +267,7 @@ fn finish(walker: Walker, mut names: Names) -> ModuleUnits {
             uses.asks = std::mem::take(&mut unit.asks);
             sort_unique(&mut uses.asks);
             uses.reads |= dynamic::names_any(&dynamic::READERS_IN_TEXT, &uses.asks);
-            uses.reads_docs |= dynamic::names_any(&dynamic::DOCSTRINGS_IN_TEXT, &uses.asks);
+            uses.reads_docs |= dynamic::names_any(&docstrings::DOCSTRINGS_IN_TEXT, &uses.asks);
         }
         code_reach.insert(name.clone(), reach(&mut unit));
         code.insert(name, fingerprint("code", &unit));

@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked;
 use super::called;
-use super::dynamic::{self, DOC, DOC_OTHERWISE};
+use super::docstrings::{DOC, DOC_OTHERWISE, reads_docstrings};
+use super::dynamic;
 use super::keyed::{Keyed, kind_of, spelled};
 use super::listed;
 use super::module::Span;
@@ -194,7 +195,7 @@ impl<'a> Reading<'a> {
             reads.members |= spelled.looks_up() && !spelled.lists_members();
             reads.members |= dynamic::LIST_MEMBERS.contains(&name);
             reads.annotations |= dynamic::ANNOTATIONS.contains(&name);
-            reads.docstrings |= dynamic::reads_docstrings(name);
+            reads.docstrings |= reads_docstrings(name);
             reads.beyond_values |= dynamic::BEYOND_VALUES.contains(&name);
             reads.asks_runner |= asked::HAND_OUT_MODULES.contains(&name);
         }

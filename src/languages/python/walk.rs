@@ -11,7 +11,8 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextRange};
 
 use super::digest::{Sink, Tag};
-use super::dynamic::{DOC, DOC_OTHERWISE, is_dynamic_import};
+use super::docstrings::{DOC, DOC_OTHERWISE};
+use super::dynamic::is_dynamic_import;
 use super::idle::{Annotations, Apart, Level};
 use super::module::{Outline, Span, name_hash};
 use super::source::Source;

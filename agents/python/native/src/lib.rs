@@ -36,3 +36,4 @@ mod standins;
 mod told;
 mod trace;
 mod watch;
+mod watching;

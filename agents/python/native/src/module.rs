@@ -5,8 +5,8 @@ use std::ptr::null_mut;
 
 use crate::ffi::*;
 use crate::{
-    aged, attributes, audit, closings, codes, digest, eval_frame, frames, monitoring, outliving,
-    serials, standins, trace, watch,
+    aged, audit, closings, codes, digest, eval_frame, frames, monitoring, outliving, serials,
+    standins, trace, watch, watching,
 };
 
 /// How code is being recorded.
@@ -24,7 +24,7 @@ static STARTED_BEFORE: Global<bool> = Global::new(false);
 const NEWEST: u32 = 14;
 
 /// Refuses, with an exception, in another interpreter than the main one.
-unsafe fn in_main() -> bool {
+pub unsafe fn in_main() -> bool {
     let main = PyInterpreterState_Get() == PyInterpreterState_Main();
     if !main {
         raise(
@@ -221,54 +221,6 @@ unsafe extern "C" fn set_audit(_: Ref, args: Ref) -> Ref {
         return null_mut();
     }
     none()
-}
-
-unsafe extern "C" fn watch_frames(_: Ref, args: Ref) -> Ref {
-    let mut told: [Ref; 6] = [null_mut(); 6];
-    let [
-        frames,
-        docstrings,
-        annotations,
-        members,
-        signatures,
-        class_docs,
-    ] = &mut told;
-    if !in_main()
-        || PyArg_ParseTuple(
-            args,
-            c"OOOOOO:watch_frames".as_ptr(),
-            std::ptr::from_mut(frames),
-            std::ptr::from_mut(docstrings),
-            std::ptr::from_mut(annotations),
-            std::ptr::from_mut(members),
-            std::ptr::from_mut(signatures),
-            std::ptr::from_mut(class_docs),
-        ) == 0
-    {
-        return null_mut();
-    }
-    match frames::watch(told) {
-        true => none(),
-        false => null_mut(),
-    }
-}
-
-unsafe extern "C" fn watch_attributes(_: Ref, args: Ref) -> Ref {
-    let (mut callback, mut builtins, mut copying) = (null_mut(), null_mut(), null_mut());
-    let is_parsed = PyArg_ParseTuple(
-        args,
-        c"OOO:watch_attributes".as_ptr(),
-        &raw mut callback,
-        &raw mut builtins,
-        &raw mut copying,
-    );
-    if !in_main() || is_parsed == 0 {
-        return null_mut();
-    }
-    match attributes::watch(callback, builtins, copying) {
-        Some(is_watched) => PyBool_FromLong(c_long::from(is_watched)),
-        None => null_mut(),
-    }
 }
 
 unsafe extern "C" fn audit_faults(_: Ref, args: Ref) -> Ref {
@@ -521,8 +473,8 @@ static METHODS: Global<[MethodDef; 31]> = Global::new([
     method(c"write_through", write_through),
     method(c"append", append),
     method(c"audit", set_audit),
-    method(c"watch_attributes", watch_attributes),
-    method(c"watch_frames", watch_frames),
+    method(c"watch_attributes", watching::watch_attributes),
+    method(c"watch_frames", watching::watch_frames),
     method(c"audit_faults", audit_faults),
     method(c"importer", importer),
     method(c"watch_add", watch_add),

@@ -5,8 +5,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-use crate::ffi::*;
 use crate::digest::layout::TYPE_NAME;
+use crate::ffi::*;
 use crate::frames::{self, GetSet};
 
 /// A number of a class.
@@ -245,7 +245,9 @@ unsafe extern "C" fn new(kind: Ref, arguments: Ref, options: Ref) -> Ref {
         let argument = PyTuple_GetItem(arguments, at);
         let is_text = (*argument).kind == &raw mut PyUnicode_Type;
         let text = is_text.then(|| text_of(argument)).flatten();
-        let mut parts = text.iter().flat_map(|text| text.split(|byte| *byte == b'.'));
+        let mut parts = text
+            .iter()
+            .flat_map(|text| text.split(|byte| *byte == b'.'));
         let all = &STATE.get().all;
         if parts.any(|part| all.iter().any(|one| one.name == part)) && frames::is_told() {
             call_back(false);

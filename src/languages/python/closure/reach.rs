@@ -10,7 +10,8 @@ use super::{NameClosure, NameIndex};
 use bstr::BStr;
 
 use crate::languages::python::asked;
-use crate::languages::python::dynamic::{Generated, reads_annotations, reads_docstrings};
+use crate::languages::python::docstrings::reads_docstrings;
+use crate::languages::python::dynamic::{Generated, reads_annotations};
 use crate::languages::python::keyed::KEYED;
 use crate::languages::python::listed::{ASKED_FOR_DOCS, LISTED};
 use crate::languages::python::modules::ModuleIndex;

@@ -16,9 +16,10 @@ use super::notes::Notes;
 use super::stdlib::is_builtin;
 use crate::languages::name_hash;
 use crate::languages::python::asked;
+use crate::languages::python::docstrings::{DOCSTRINGS_IN_TEXT, reads_docstrings};
 use crate::languages::python::dynamic::{
-    ASK, DOCSTRINGS_IN_TEXT, READERS_IN_TEXT, is_watched_import, is_wide_import, is_wide_name,
-    lists_members, looks_up, names_any, reads_annotations, reads_docstrings,
+    ASK, READERS_IN_TEXT, is_watched_import, is_wide_import, is_wide_name, lists_members, looks_up,
+    names_any, reads_annotations,
 };
 use crate::languages::python::expr::{evaluated_inside, evaluates_text};
 use crate::languages::python::idle::Apart;
