@@ -410,12 +410,12 @@ impl<'d> Planning<'d> {
         let mut units: Vec<&Unit> = self.units.all.to_vec();
         units.extend(functions.all.iter().map(|(_, function)| &function.unit));
         let (mut reads, words) = read(&needed.chain(new).collect(), &units)?;
-        let tells_docs = self.tells_docs(&mut reads);
+        self.name_docs(&mut reads);
         let tells_serials = self.tells_serials();
         let of_functions = reads.split_off(self.units.all.len());
         self.leave_out_keyed(&mut reads);
         self.list_members(&mut reads);
-        let tells_calls = self.tells_calls();
+        let (tells_calls, tells_docs) = (self.tells_calls(), self.tells_docs());
         self.drop_beyond_values(&reads);
         self.hand_on(&mut reads);
         let mut used: BTreeSet<usize> = BTreeSet::new();

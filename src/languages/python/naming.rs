@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked;
 use super::closure::NameClosure;
+use super::docstrings::DOC;
 use super::dynamic::Generated;
 use super::keyed::{KEYED, Keyed, is_entry, kind_of};
 use super::listed::{ASKED_FOR_DOCS, LISTED};
@@ -189,7 +190,7 @@ impl Naming {
                 What::Binding(_) => None,
                 What::Reached(name) if name.starts_with([KEYED, LISTED]) => continue,
                 What::Reached(name) if name.starts_with(ASKED_FOR_DOCS) => {
-                    naming.add(at, [name_hash("__doc__")].into_iter());
+                    naming.add(at, [name_hash(DOC)].into_iter());
                     continue;
                 }
                 What::Reached(name) if &**name != "*" => {

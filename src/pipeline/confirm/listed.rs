@@ -23,20 +23,22 @@ impl Planning<'_> {
         self.records.iter().all(|matrix| tells(matrix, CALLED))
     }
 
-    /// Whether all records tell who asks classes for docstrings, and objects. Else all code reads them
-    /// that spells the attribute.
-    pub(super) fn tells_docs(&self, reads: &mut [Option<UnitReads>]) -> bool {
+    /// Whether all records tell who asks classes for docstrings, and objects.
+    pub(super) fn tells_docs(&self) -> bool {
         let mut records = self.records.iter();
-        let tells_docs = records.all(|matrix| tells(matrix, ASKED_FOR_DOCS));
-        let doc = name_hash("__doc__");
+        records.all(|matrix| tells(matrix, ASKED_FOR_DOCS))
+    }
+
+    /// Code that spells the attribute for docstrings reads them by this name where a record does not
+    /// tell whom it asked.
+    pub(super) fn name_docs(&self, reads: &mut [Option<UnitReads>]) {
+        let doc = (!self.tells_docs()).then(|| name_hash("__doc__"));
         for reads in reads.iter_mut().flatten() {
-            if reads.asks_for_docs && !tells_docs {
-                reads.names.push(doc);
+            if std::mem::take(&mut reads.asks_for_docs) {
+                reads.names.extend(doc);
                 reads.names.sort_unstable();
             }
-            reads.asks_for_docs = false;
         }
-        tells_docs
     }
 
     /// Whether all records tell who gets serial numbers. Else all code reads those that it spells.

@@ -226,11 +226,9 @@ unsafe fn is_for_others() -> bool {
 
 /// Whether names or constants of code have one of `NAMES`.
 unsafe fn spells(code: Ref, attribute: &CStr) -> bool {
-    let all = quietly(|| PyObject_GetAttrString(code, attribute.as_ptr()));
-    if all.is_null() {
-        PyErr_Clear();
+    let Some(all) = part_of(code, attribute) else {
         return false;
-    }
+    };
     let is_spelled = has_spelled(all);
     Py_DecRef(all);
     is_spelled
@@ -281,7 +279,7 @@ pub unsafe fn tell_asked(object: Ref, name: Ref) {
 
 /// Whether code spells the attribute for docstrings.
 pub unsafe fn asks_for_docs(code: Ref) -> bool {
-    let Some(names) = names_of(code) else {
+    let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
     let is_asking = docs::is_among(names);
@@ -291,16 +289,17 @@ pub unsafe fn asks_for_docs(code: Ref) -> bool {
 
 /// Such code of the project runs. Whether that has to be told when it does so again.
 pub unsafe fn tell_own_code(code: Ref) -> bool {
-    is_told() && docs::tell_own_code(code)
+    !is_told() || docs::tell_own_code(code)
 }
 
-unsafe fn names_of(code: Ref) -> Option<Ref> {
-    let names = quietly(|| PyObject_GetAttrString(code, c"co_names".as_ptr()));
-    if names.is_null() {
+/// An attribute of code: a new reference.
+unsafe fn part_of(code: Ref, attribute: &CStr) -> Option<Ref> {
+    let part = quietly(|| PyObject_GetAttrString(code, attribute.as_ptr()));
+    if part.is_null() {
         PyErr_Clear();
         return None;
     }
-    Some(names)
+    Some(part)
 }
 
 /// Tells of code that is not the project's if it asks for annotations or docstrings. Whether that has
@@ -309,7 +308,7 @@ pub unsafe fn tell_code(code: Ref) -> bool {
     if (*OF_ANNOTATIONS.get()).is_null() {
         return false;
     }
-    let Some(names) = names_of(code) else {
+    let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
     if has_spelled(names) {

@@ -53,26 +53,9 @@ impl Reaching {
         self.found.members.insert(member);
     }
 
-    /// Whether an attribute of the form `a.b.c` is one of a variable of the function.
-    fn is_of_variable(&self, mut attribute: &ast::ExprAttribute) -> bool {
-        loop {
-            match &*attribute.value {
-                Expr::Name(base) => return self.is_variable(&base.id),
-                Expr::Attribute(inner) => attribute = inner,
-                _ => return false,
-            }
-        }
-    }
-
     /// Of an attribute of the form `alias.a.b` the alias.
-    fn root_of_path<'e>(&self, mut attribute: &'e ast::ExprAttribute) -> Option<&'e str> {
-        loop {
-            match &*attribute.value {
-                Expr::Name(base) => return self.is_alias(&base.id).then_some(&*base.id),
-                Expr::Attribute(inner) => attribute = inner,
-                _ => return None,
-            }
-        }
+    fn root_of_path<'e>(&self, attribute: &'e ast::ExprAttribute) -> Option<&'e str> {
+        root_of(attribute).filter(|root| self.is_alias(root))
     }
 
     pub(in super::super) fn is_module_path(&self, attribute: &ast::ExprAttribute) -> bool {
@@ -85,7 +68,8 @@ impl Reaching {
             // Mostly a method. If it is the built-in function, the collector tells what it is asked.
             // What a module has of that name may be anything.
             Expr::Attribute(attribute)
-                if &*attribute.attr == "getattr" && self.is_of_variable(attribute) =>
+                if &*attribute.attr == "getattr"
+                    && root_of(attribute).is_some_and(|root| self.is_variable(root)) =>
             {
                 self.found.asks_by_name = true;
                 self.attribute_of(attribute, false);
@@ -96,6 +80,17 @@ impl Reaching {
                 self.reach_by_import(&name.id, None);
             }
             other => self.visit_expr(other),
+        }
+    }
+}
+
+/// Of an attribute of the form `a.b.c` the name `a`.
+fn root_of(mut attribute: &ast::ExprAttribute) -> Option<&str> {
+    loop {
+        match &*attribute.value {
+            Expr::Name(base) => return Some(&base.id),
+            Expr::Attribute(inner) => attribute = inner,
+            _ => return None,
         }
     }
 }
