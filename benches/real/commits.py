@@ -16,7 +16,8 @@ testmon selects nothing where `-m` or `-k` is in force; leave such tests out by
 A test that only the commit has is run by every tool and counts for none.
 
 `tamis-values` is tamis with early cut-off by value: it records and runs by `tamis run`,
-and what counts are the tests that ran. `--why` prints for each commit what made them run.
+and what counts are the tests that ran. Its CPU time, and that of testmon's run, is given
+as a part of what all tests take plainly at the same commits. `--why` prints for each commit what made them run.
 """
 
 import json
@@ -66,12 +67,12 @@ def measure(work, project, tools, tree, commit, out):
     checkout(tree, parent)
     for tool in tools:
         tool.prepare(tree, out)
-    _, before = outcomes(work, project, tools[0].python, tree, out / "before.jsonl")
+    plain, before = outcomes(work, project, tools[0].python, tree, out / "before.jsonl")
     checkout(tree, commit)
     answers = {}
     for tool in tools:
         answers[tool.name] = tool.select(before.tests, TIMEOUT)
-    _, after = outcomes(work, project, tools[0].python, tree, out / "after.jsonl")
+    everything, after = outcomes(work, project, tools[0].python, tree, out / "after.jsonl")
     both = [test for test in before.tests if test in after.tests or in_broken(test, after.broken)]
     record = {"commit": commit, "tests": len(both), "tools": {}}
     for tool in tools:
@@ -85,6 +86,11 @@ def measure(work, project, tools, tree, commit, out):
             "note": answers[tool.name].note,
             "asked": answers[tool.name].asked,
         }
+        if answers[tool.name].cpu is not None:
+            record["tools"][tool.name]["cpu"] = {
+                "recording": [round(tool.recording.cpu, 2), round(plain.cpu, 2)],
+                "run": [round(answers[tool.name].cpu, 2), round(everything.cpu, 2)],
+            }
     return record
 
 
@@ -171,8 +177,19 @@ def print_summary(records, tools):
         missed = sum(len(record[tool.name]["missed"]) for record in records)
         print(
             f"{tool.name}: {len(records)} commits, mean share {statistics.mean(shares):.1f} %, "
-            f"median {statistics.median(shares):.1f} %, {missed} missed"
+            f"median {statistics.median(shares):.1f} %, {missed} missed{cpu_of(records, tool)}"
         )
+
+
+def cpu_of(records, tool):
+    """What recording the parents and the runs at the commits took by all plain runs of the same commits."""
+    costs = [record[tool.name]["cpu"] for record in records if "cpu" in record[tool.name]]
+    if not costs:
+        return ""
+    recording, running = (
+        sum(cost[what][0] for cost in costs) / sum(cost[what][1] for cost in costs) for what in ("recording", "run")
+    )
+    return f", CPU by running everything {running:.2f} (recording {recording:.2f})"
 
 
 if __name__ == "__main__":

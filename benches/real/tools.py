@@ -23,6 +23,8 @@ class Selection:
     asked: int = None
     """How many of them the tool had selected before the test process confirmed some; None: it
     confirms nothing."""
+    cpu: float = None
+    """CPU seconds of a real run at the commit, with the tool's own work; None: it was only asked."""
 
 
 class Testmon:
@@ -44,7 +46,7 @@ class Testmon:
         self.out = out / "testmon.jsonl"
         self.kept = out / "testmon-base"
         self.forget()
-        self.pytest("--testmon")
+        self.recording, _ = self.pytest("--testmon")
         if self.kept.exists():
             shutil.rmtree(self.kept)
         self.kept.mkdir(parents=True)
@@ -52,16 +54,22 @@ class Testmon:
             shutil.copy2(path, self.kept)
 
     def select(self, base, timeout):
-        self.forget()
-        for path in self.kept.iterdir():
-            shutil.copy2(path, self.tree)
+        self.put_back()
         done, seen = self.pytest("--testmon", "--testmon-nocollect", "--collect-only", timeout=timeout)
         if seen.collected is None and not seen.broken and done.status not in (0, 1):
             # pytest itself did not start: the user sees that.
             return Selection(set(base), done.wall, "pytest did not start")
         selected = set(seen.collected or ()) & set(base)
         selected |= {test for test in base if in_broken(test, seen.broken)}
-        return Selection(selected, done.wall, "")
+        self.put_back()
+        ran, _ = self.pytest("--testmon", timeout=timeout)
+        return Selection(selected, done.wall, "", cpu=ran.cpu)
+
+    def put_back(self):
+        """What was recorded at the base, as if nothing had run since."""
+        self.forget()
+        for path in self.kept.iterdir():
+            shutil.copy2(path, self.tree)
 
     def pytest(self, *args, timeout=None):
         env = self.work.env(self.project, self.tree, self.python, PYTHONDONTWRITEBYTECODE=1)
@@ -163,23 +171,23 @@ class TamisValues(Tamis):
 
     def prepare(self, tree, out):
         self.forget(tree, out)
-        done, answer = self.run("record")
+        self.recording, answer = self.run("record")
         if answer is None or not answer.get("outcomes"):
-            raise Trouble(f"`tamis run` ended with {done.status}, see {out}/tamis-record.log")
+            raise Trouble(f"`tamis run` ended with {self.recording.status}, see {out}/tamis-record.log")
 
     def select(self, base, timeout):
         done, answer = self.run("run", timeout)
         if answer is None or "outcomes" not in answer:
-            return Selection(set(base), done.wall, f"ended with {done.status}")
+            return Selection(set(base), done.wall, f"ended with {done.status}", cpu=done.cpu)
         ran = set(answer["outcomes"]) & set(base)
         excluded = {entry["id"] for entry in answer["excluded"]}
         asked = len(set(base) - excluded)
         if answer["mode"] == "all":
-            return Selection(ran, done.wall, str(answer["reason"]), asked)
+            return Selection(ran, done.wall, str(answer["reason"]), asked, done.cpu)
         refuted = answer.get("refuted") or {}
         causes = [refuted.get(entry["id"], brief(entry["reason"]))
                   for entry in answer["selected"] if entry["id"] in ran]
-        return Selection(ran, done.wall, counted(causes, 6), asked)
+        return Selection(ran, done.wall, counted(causes, 6), asked, done.cpu)
 
     def run(self, name, timeout=None):
         """`tamis run` with the test command; its JSON if it printed any."""
