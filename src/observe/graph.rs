@@ -5,9 +5,12 @@
 //! session, a module's import, the collection of a test file, a function's
 //! cache. So the rows do not depend on how tests were spread over workers.
 
+use std::collections::BTreeMap;
+
 use bstr::{BStr, BString, ByteSlice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::lasting;
 use super::trace::{Definition, Found, Role, ScopeKind, Spawned, Trace, TraceError};
 use crate::languages::{LANGUAGES, language_of};
 use crate::matrix::Fingerprint;
@@ -55,9 +58,8 @@ pub(crate) struct Graph {
     pub module_names: FxHashMap<BString, Vec<String>>,
     /// The collect node of each test file.
     pub collects: FxHashMap<BString, NodeId>,
+    /// What changed in processes that ran tests.
     pub state: Vec<StateChange>,
-    /// File and name of what changed in a process that ran no tests.
-    pub changed_elsewhere: FxHashSet<(BString, String)>,
     /// If one process of a language that runs in order ran all tests: when a test, an import of
     /// a module or the search for tests began, in the order of the scopes of that process. These
     /// end before another test begins.
@@ -70,6 +72,8 @@ pub(crate) struct Graph {
     pub of_objects: FxHashSet<NodeId>,
     /// Environment variables as the processes that ran tests were given them.
     pub variables: FxHashMap<String, Option<Fingerprint>>,
+    /// Who started processes that several tests can talk to, if no test did, and its name.
+    pub lasting: BTreeMap<NodeId, String>,
     /// Where a test found nothing, and later another one wrote a file or made a folder, or it
     /// did so itself.
     pub filled: FxHashSet<BString>,
@@ -224,11 +228,11 @@ impl<'a> Building<'a> {
                 module_names: FxHashMap::default(),
                 collects: FxHashMap::default(),
                 state: Vec::new(),
-                changed_elsewhere: FxHashSet::default(),
                 times: FxHashMap::default(),
                 with_callers: FxHashSet::default(),
                 of_objects: FxHashSet::default(),
                 variables: variables(traces),
+                lasting: BTreeMap::new(),
                 filled: filled(traces),
                 places: vec![FxHashMap::default(); traces.len()],
             },
@@ -320,11 +324,10 @@ impl<'a> Building<'a> {
                 self.mark(node, why);
             }
         }
-        for change in &trace.state {
-            if trace.open.role != Role::Main {
-                let elsewhere = &mut self.graph.changed_elsewhere;
-                elsewhere.insert((change.file.clone(), change.name.clone()));
-            }
+        // What a process that a test started changes in its own memory nobody meets but code that
+        // runs there, and that process as a whole counts for whoever started it.
+        let has_tests = trace.open.role == Role::Main;
+        for change in trace.state.iter().filter(|_| has_tests) {
             match self.resolve(at, change.by) {
                 Some(by) => self.graph.state.push(StateChange {
                     file: change.file.clone(),
@@ -405,6 +408,13 @@ impl<'a> Building<'a> {
                 .and_then(|parent| self.resolve(*parent, *number));
             // Not knowing who started it, every test must answer for it.
             self.edge(starter.unwrap_or(SESSION), child);
+        }
+        if let Some((parent, number)) = lasting::starter(self.traces, at)
+            && let Some(starter) = self.resolve(parent, number)
+        {
+            let scope = self.traces[parent].scopes.get(&number);
+            let name = scope.map_or_else(String::new, |scope| scope.name.to_string());
+            self.graph.lasting.insert(starter, name);
         }
         for spawned in &trace.spawned {
             if spawned.excuse.is_some() || self.left_a_trace(spawned) {

@@ -8,6 +8,7 @@ mod accesses;
 mod additions;
 mod confirmed;
 pub(crate) mod graph;
+mod lasting;
 mod left;
 mod observations;
 mod own;
@@ -22,6 +23,7 @@ mod walk;
 
 pub(crate) use accesses::{Access, Does, Reader, accesses};
 pub(crate) use confirmed::{LastRow, LastRows};
+pub(crate) use lasting::KEPT_BY;
 pub(crate) use left::TEST;
 pub(crate) use observations::Lacked;
 pub use observations::Observations;

@@ -24,10 +24,10 @@ type CellIndex = u32;
 /// One of the changes of a cell. A node stands for it, which leads to whoever made it, and
 /// to the change before.
 #[derive(Debug)]
-struct Change {
+pub(super) struct Change {
     /// When who changed it began; `None` if that is not known.
     since: Option<u64>,
-    node: NodeId,
+    pub node: NodeId,
 }
 
 /// Which code reads which cells, and what changed them.
@@ -57,7 +57,7 @@ impl Closing<'_> {
         let mut changes = std::mem::take(&mut self.run.graph.state);
         changes.sort();
         changes.dedup();
-        if changes.is_empty() {
+        if changes.is_empty() && self.run.graph.lasting.is_empty() {
             return Ok(());
         }
         let mut by_name: BTreeMap<(BString, String), Vec<NodeId>> = BTreeMap::new();
@@ -77,11 +77,12 @@ impl Closing<'_> {
         let first: FxHashSet<NodeId> = first.copied().collect();
         let mut ties = Ties::default();
         self.changes.start = self.run.edges.len() as NodeId;
+        self.attach_processes(benign);
         let facts = self.run.facts;
         let is_by_code = |cell: &(BString, String)| match &self.left {
             Some(left) => {
                 let (Place::Inside(path) | Place::Outside(path)) = facts.place(cell.0.as_bstr());
-                left.is_by_code(cell, &path) || graph.changed_elsewhere.contains(cell)
+                left.is_by_code(cell, &path)
             }
             None => true,
         };
@@ -287,7 +288,7 @@ fn running_with(run: &Run<'_>, node: NodeId) -> Vec<NodeId> {
 
 /// The changes of some state, the first one first. Who has no known time may
 /// have changed it at any time, and so comes before all.
-fn in_order(run: &mut Run<'_>, changers: &[NodeId]) -> Vec<Change> {
+pub(super) fn in_order(run: &mut Run<'_>, changers: &[NodeId]) -> Vec<Change> {
     let time = |by: NodeId| run.graph.times.get(&by).map(|span| span.first);
     let (timed, always): (Vec<NodeId>, Vec<NodeId>) =
         changers.iter().partition(|by| time(**by).is_some());
@@ -314,7 +315,7 @@ fn add_change(run: &mut Run<'_>, chain: &mut Vec<Change>, since: Option<u64>, by
 
 /// The changes that `reader` can have met: those of who began before it; all
 /// if it is not known when it read.
-fn changes_before(run: &Run<'_>, reader: NodeId, chain: &[Change]) -> Option<NodeId> {
+pub(super) fn changes_before(run: &Run<'_>, reader: NodeId, chain: &[Change]) -> Option<NodeId> {
     let met = match run.graph.times.get(&reader) {
         None => chain.len(),
         Some(span) => chain.partition_point(|one| one.since.is_none_or(|at| at < span.last)),

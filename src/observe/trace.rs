@@ -256,6 +256,10 @@ pub struct Trace {
     pub taking: Taking,
     /// The exit status, if the process came to an orderly end.
     pub closed: Option<i64>,
+    /// When it ended, in seconds of a clock that all processes share; `None` if it was killed.
+    pub ended: Option<f64>,
+    /// Tests that began after processes had been started, and when they did.
+    pub clocks: Vec<(u64, f64)>,
 }
 
 /// Why a trace cannot be used; the run that it belongs to is then recorded

@@ -1,14 +1,14 @@
 //! What a selection needs beside it, so that tests that depend on others end in it as in the
 //! full run: `docs/order.md`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::baselines::Baseline;
 use super::decide::Decision;
 use super::dependences::newest;
 use super::project::Project;
 use crate::matrix::{TestId, What};
-use crate::observe::TEST;
+use crate::observe::{KEPT_BY, TEST};
 use crate::order::{Because, Closed, Dependences, Manifest, Suite, Test};
 use crate::runners::file_of;
 use crate::select::{Guests, Need, Shards, Verdict};
@@ -146,39 +146,46 @@ pub(crate) fn guests(
     guests.collect()
 }
 
-/// A test that did not end well may have met what others left, and pass alone: those run with
-/// it that its row names.
+/// Those run with a test that told a process what it then asks for. And one that did not end well
+/// may have met anything that others left, and pass alone: all run with it that its row names.
 fn bring_leavers(decision: &mut Decision) {
     let matrix = decision.baseline.as_ref();
     let Some(matrix) = matrix.and_then(|baseline| baseline.matrix.whole().ok()) else {
         return;
     };
-    let mut brought: Vec<(String, String)> = Vec::new();
+    // Who asks for each.
+    let mut named: BTreeMap<&str, &str> = BTreeMap::new();
     for (test, _) in decision.selection.selected() {
-        let row = matrix.row(TestId::Test(test));
-        let Some(row) = row.filter(|row| !row.outcome.is_good()) else {
+        let Some(row) = matrix.row(TestId::Test(test)) else {
             continue;
         };
-        let units = row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]);
-        let named = units.filter_map(|id| match &matrix.units[*id as usize].0.what {
-            What::Reached(name) => name.strip_prefix(TEST),
-            _ => None,
-        });
-        let of_name = |name: &str, id: &str| {
-            // The name does not have the folder of the project.
-            let folder = id.strip_suffix(name);
-            folder.is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
-        };
-        for name in named {
-            let ids = decision.selection.verdicts.keys();
-            let ids = ids.filter(|id| *id != test && of_name(name, id));
-            brought.extend(ids.map(|id| (id.clone(), test.to_owned())));
+        let is_good = row.outcome.is_good();
+        for id in row.sets.iter().flat_map(|set| &matrix.sets[*set as usize]) {
+            if let What::Reached(name) = &matrix.units[*id as usize].0.what
+                && let Some(name) = name
+                    .strip_prefix(KEPT_BY)
+                    .or_else(|| name.strip_prefix(TEST).filter(|_| !is_good))
+                && !inner_names(test).any(|own| own == name)
+            {
+                named.entry(name).or_insert(test);
+            }
         }
+    }
+    let mut brought: Vec<(String, String)> = Vec::new();
+    for id in decision.selection.verdicts.keys() {
+        let by = inner_names(id).find_map(|name| named.get(name));
+        brought.extend(by.map(|test| (id.clone(), (*test).to_owned())));
     }
     for (leaver, test) in brought {
         decision.selection.bring(&leaver, Need::LeavesTo { test });
         decision.selection.insist(&leaver);
     }
+}
+
+/// What a row may call a test: its name, perhaps without the folder of the project.
+fn inner_names(id: &str) -> impl Iterator<Item = &str> {
+    let inner = id.match_indices('/').map(|(at, _)| &id[at + 1..]);
+    std::iter::once(id).chain(inner)
 }
 
 /// Completes the selection of `decision` by the tests that selected ones need.

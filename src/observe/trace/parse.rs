@@ -54,6 +54,8 @@ pub(super) fn trace(path: &Path, bytes: &[u8]) -> Result<Option<Trace>> {
         overridable: FxHashMap::default(),
         taking: Taking::default(),
         closed: None,
+        ended: None,
+        clocks: Vec::new(),
     };
     for (at, line) in lines {
         if !line.is_empty() {
@@ -143,6 +145,11 @@ fn read_record(trace: &mut Trace, line: &[u8]) -> Result<()> {
         }
         "config" => trace.config = Some(runner_config(field(1)?)?),
         "finds" => trace.finds = Some(found_in(field(1)?)?),
+        "ended" => trace.ended = field(1)?.as_f64(),
+        "clock" => {
+            let at = field(2)?.as_f64().context("a time is not a number")?;
+            trace.clocks.push((number(field(1)?)?, at));
+        }
         "close" => trace.closed = Some(field(1)?.as_i64().unwrap_or(-1)),
         other => {
             if !trace.taking.read(other, &record)? {

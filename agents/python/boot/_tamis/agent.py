@@ -4,6 +4,7 @@ import atexit
 import functools
 import os
 import sys
+import time
 import _thread
 
 from . import VERSION, envvars, fingerprint
@@ -14,6 +15,9 @@ from .trace import Trace
 # The agent of this process, or `None` if nothing is collected.
 current = None
 
+
+# In a tuple, no library that sets the clock of tests finds it.
+_CLOCK = (time.monotonic,)
 
 # Kinds of notes that tell what of cells is read.
 MET = frozenset(("reached", "names", "docstring", "annotations"))
@@ -93,6 +97,8 @@ class Agent:
         # that has run.
         self.module_importing = None
         self.module_imported = None
+        # Whether a process was started since the last test began.
+        self.has_started = False
         # Filled by `imports`: the places searched for a found module.
         self.spec_lookups = {}
         self.settle_lookups = None
@@ -117,6 +123,9 @@ class Agent:
             self._scope_count += 1
             self._told_code.clear()
             self.trace.write_test(scope.number, told, file)
+            if self.has_started:
+                self.has_started = False
+                self.trace.write("clock", scope.number, _CLOCK[0]())
             self.trace.flush()
         return scope
 
@@ -374,8 +383,13 @@ class Agent:
         self.reached.readers.look_at_classes()
         self.reached.look_at_modules()
         self.flush()
+        self.tell_end()
         self.trace.write("close", status)
         self.trace.flush()
+
+    def tell_end(self):
+        """When the process ends: another one may still talk to it if it is not over by then."""
+        self.trace.write("ended", _CLOCK[0]())
 
 
 def complain(text):

@@ -63,6 +63,7 @@ class Starter:
         agent.flush()
 
     def after_in_parent(self):
+        self.agent.has_started = True
         if self._locked:
             self.agent.lock.release()
 
@@ -165,6 +166,7 @@ class Starter:
         if isinstance(program, bytes):
             program = os.fsdecode(program)
         agent = self.agent
+        agent.has_started = True
         excused = excused or self.excuse(frame)
         if not excused:
             agent.doubtful.add(agent.top.number)
@@ -344,6 +346,7 @@ def _watch_exit(agent):
     @guard
     def flush():
         if agent.role is not None and agent.pid == os.getpid():
+            agent.tell_end()
             agent.flush()
 
     def _exit(status):
