@@ -393,6 +393,16 @@ class Plain(Exception):
     z = 1
 """
 
+# What an import makes and takes away again.
+PASSING = """
+import os
+os.mkdir('passing')
+os.symlink(__file__, 'passing/link')
+open('passing/x', 'a').close()
+for name in os.listdir('passing'): os.remove('passing/' + name)
+os.rmdir('passing')
+"""
+
 # Edits of `LIBRARY`; what a test spells, its flags, and what differs for it (`None`: confirmed).
 CASES = {
     ("return x", "return x + 1"): [(["f", "CONSTANT"], [], None), ([], ["anything"], None)],
@@ -443,6 +453,11 @@ CASES = {
     ],
     ("OTHER = [2]", "OTHER = [2]\nre.compile = len"): [([], [], "the library re differs")],
     ("OTHER = [2]", "OTHER = [2]\nopen('out.txt', 'w').close()"): [
+        ([], [], "the import of library.py did more than leave values")
+    ],
+    ("OTHER = [2]", "OTHER = [2]\n" + PASSING): [([], [], None)],
+    # Through a link it writes what stays.
+    ("OTHER = [2]", "OTHER = [2]\n" + PASSING.replace("/x", "/link")): [
         ([], [], "the import of library.py did more than leave values")
     ],
 }

@@ -8,6 +8,7 @@ from _thread import get_ident
 
 from . import lines, reached
 from .agent import watcher
+from .passing import Passing
 from .paths import IGNORED, PROJECT, SOURCE_SUFFIXES, STDLIB, SITE
 
 # Functions of the standard library that only need to know whether a path exists and its kind.
@@ -62,6 +63,7 @@ class Files:
         self.paths = agent.paths
         self.lstat = os.lstat
         self.stat = os.stat
+        self.passing = Passing()
         # Absolute paths, as given, that do not count.
         self.skipped = set()
         # Thread -> the directory below which it is opening something.
@@ -176,13 +178,16 @@ class Files:
         """The session reads what it wrote itself."""
         agent = self.agent
         agent.top.need(producer)
+        if producer is not agent.top:
+            agent.doubtful.add(producer.number)
         if agent.outside is not None and producer is not agent.top:
             agent.trace.write("r", agent.top.number, path)
 
     # -- writing ----------------------------------------------------------
 
-    def write(self, path, frame, made=False, directory=None):
-        """The session writes, makes or removes `path`."""
+    def write(self, path, frame, made=False, directory=None, opens=False, lasts=False):
+        """The session writes, makes or removes `path`. What it does so `lasts` even if the path
+        is gone in the end."""
         path = self.given(path, directory)
         path = None if isinstance(path, int) else self.paths.absolute(path)
         if path is None or self.paths.place(path) in (IGNORED, STDLIB):
@@ -197,7 +202,9 @@ class Files:
         else:
             agent.written[path] = agent.top
         if agent.acts(frame):
-            agent.doubtful.add(agent.top.number)
+            is_over = agent.values is None or agent.values.is_over
+            if lasts or is_over or not self.passing.note(path, agent.top, opens):
+                agent.doubtful.add(agent.top.number)
             agent.wrote_in.setdefault(path[: path.rfind("/")], {})[agent.top] = None
             agent.trace.write("w", agent.top.number, path)
 
@@ -236,11 +243,12 @@ class Files:
         elif event == "os.link":
             self.paths.forget_links()
             self.take(self.given(arguments[0], arguments[2]), frame)
-            self.write(arguments[1], frame, False, arguments[3])
+            # Another name of a file that stays.
+            self.write(arguments[1], frame, False, arguments[3], lasts=True)
         elif event == "os.truncate":
             # The rest is the old content.
             self.take(arguments[0], frame)
-            self.write(arguments[0], frame)
+            self.write(arguments[0], frame, opens=True)
         else:
             self.write(arguments[0], frame, False, arguments[1])
 
@@ -262,7 +270,7 @@ class Files:
                 path = self.wanted(name, frame)
                 if path is not None:
                     self.probe_content(path)
-            self.write(name, frame)
+            self.write(name, frame, opens=True)
             return
         if type(name) is str and name[:1] == "/" and "\0" not in name:
             # Most are sources of the standard library, and bytecode.

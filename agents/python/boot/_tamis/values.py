@@ -273,7 +273,7 @@ class Values:
         """The numbers of the imports and collections that reach tests (of other files) by the
         values that they left, and in no other way."""
         caches = [scope for scope in self.agent.scopes if scope.kind in ("cache", "property")]
-        doubtful = set(self.agent.doubtful)
+        doubtful = self.agent.doubtful | self.agent.files.passing.lasting()
         while True:
             # What a miss of a cache does, its callers do.
             more = {
