@@ -387,3 +387,27 @@ def test_plain(n):
         assert!(!readers(&run).0.contains("test_plain"), "{}", run.stderr);
     });
 }
+
+/// Whoever is the first to ask pytest for a temporary folder makes it remove that at exit.
+#[test]
+fn a_test_begins_to_ask_for_a_temporary_folder() {
+    const FILES: &str = r#"
+-- test_a.py --
+def test_first():
+    assert 1
+def test_other():
+    assert 1
+def test_folder(tmp_path):
+    assert tmp_path.exists()
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, FILES);
+        project.commit("one");
+        project.run();
+        let edit = ("test_a.py", "def test_first()", "def test_first(tmp_path)");
+        let run = step(&mut project, &[edit]);
+        let ran: Vec<&String> = run.outcomes.keys().collect();
+        assert_eq!(ran, ["test_a.py::test_first"], "{}", run.stderr);
+        assert!(!run.stderr.contains("atexit"), "{}", run.stderr);
+    });
+}

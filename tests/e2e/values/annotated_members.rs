@@ -5,6 +5,7 @@ use crate::harness::*;
 
 cases!(
     asked_by_annotations,
+    fields_with_text,
     named_after_annotations,
     named_by_annotations
 );
@@ -152,4 +153,86 @@ fn named_by_annotations() -> Case {
                 "! test_lib.py::test_everything",
             ]),
         )
+}
+
+/// The fields of a dataclass have the text of its annotations: who evaluates that reads what it means.
+fn fields_with_text() -> Case {
+    Case::new(
+        r#"
+-- held.py --
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Data:
+    girth: Altitude
+
+
+def weigh(weight: Altitude):
+    return weight
+
+
+def setting(value):
+    return value
+
+
+Altitude = setting(int)
+-- test_held.py --
+import dataclasses
+
+import pytest
+
+import held
+
+
+def text():
+    return dataclasses.fields(held.Data)[0].type
+
+
+@pytest.fixture(scope="module")
+def meant():
+    return eval(text(), vars(held))
+
+
+def test_plain():
+    assert held.Data(1).girth == 1
+
+
+def test_evaluated():
+    assert eval(text(), vars(held)) == int
+
+
+def test_looked_up():
+    assert getattr(held, text()) == int
+
+
+def test_by_fixture(meant):
+    assert meant == int
+"#,
+    )
+    .by_value()
+    .edit(
+        "what an annotation names",
+        [replace("held.py", "setting(int)", "setting(str)")],
+        [
+            "! test_held.py::test_evaluated",
+            "! test_held.py::test_looked_up",
+            "! test_held.py::test_by_fixture",
+        ],
+    )
+    .edit(
+        "the annotation of a function",
+        [replace("held.py", "weight: Altitude", "weight: int")],
+        // Who evaluates, or looks up any name, could get at that function.
+        between(
+            NONE,
+            [
+                "test_held.py::test_evaluated",
+                "test_held.py::test_looked_up",
+                "test_held.py::test_by_fixture",
+            ],
+        ),
+    )
 }

@@ -97,6 +97,10 @@ class Agent:
         # that has run.
         self.module_importing = None
         self.module_imported = None
+        # The scopes of pytest's own fixtures for temporary folders, and how many functions these have
+        # told `atexit` to call.
+        self.folders = set()
+        self.exits_of_pytest = 0
         # Whether a process was started since the last test began.
         self.has_started = False
         # Filled by `imports`: the places searched for a found module.

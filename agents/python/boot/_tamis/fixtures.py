@@ -3,6 +3,8 @@
 Instances of function scope belong to the scope of their test.
 """
 
+import atexit
+
 from .agent import guard
 
 # Tells the scope of the end of a fixture from that of its beginning.
@@ -14,11 +16,12 @@ _OF_FOLDERS = ("tmp_path_factory", "tmpdir_factory")
 
 def watch(agent, session):
     """Watch the fixtures of this session only."""
-    from _pytest import fixtures
+    from _pytest import fixtures, tmpdir
 
     plain_execute = _plain(fixtures.FixtureDef.execute)
     plain_finish = _plain(fixtures.FixtureDef.finish)
     plain_active = _plain(fixtures.FixtureRequest._get_active_fixturedef)
+    plain_folder = _plain(tmpdir.TempPathFactory.getbasetemp)
 
     def execute(self, request):
         try:
@@ -42,6 +45,16 @@ def watch(agent, session):
         if scope is not None:
             need(scope)
         return found
+
+    def getbasetemp(self):
+        if self._basetemp is not None:
+            return plain_folder(self)
+        before = atexit._ncallbacks()
+        try:
+            return plain_folder(self)
+        finally:
+            # pytest removes it in the end, whichever test is the first to ask for a folder.
+            agent.exits_of_pytest += atexit._ncallbacks() - before
 
     @guard
     def need(scope):
@@ -67,6 +80,7 @@ def watch(agent, session):
         (fixtures.FixtureDef, execute, plain_execute),
         (fixtures.FixtureDef, finish, plain_finish),
         (fixtures.FixtureRequest, _get_active_fixturedef, plain_active),
+        (tmpdir.TempPathFactory, getbasetemp, plain_folder),
     ):
         wrapper.__wrapped__ = plain
         wrapper.__doc__ = plain.__doc__
@@ -123,6 +137,8 @@ def enter_setup(agent, definition, request):
     if hasattr(request, "param"):
         name += "[%s]" % index
     scope = agent.new_scope("fixture", name)
+    if is_folder(definition):
+        agent.folders.add(scope)
     definition._tamis_scope = scope
     for argument in definition.argnames:
         if argument == "request":

@@ -103,14 +103,16 @@ class Left:
             if self.agent.paths.place(scope.name) in (PROJECT, OUTSIDE):
                 # Its cells are compared nowhere: who refers to it has them for content.
                 self._cells.late.add(scope.extra)
-        self._shared.add(scope)
+        if scope not in self.agent.folders:
+            self._shared.add(scope)
         # Before that, values tell what imports did.
         if scope.kind != "import" or self._cells is not None:
             self._name(scope)
 
     def value_changed(self, scope):
         """What `scope` made for others, a fixture for example, has another value now."""
-        self._changed.add(scope)
+        if scope not in self.agent.folders:
+            self._changed.add(scope)
         self._name(scope)
 
     def _name(self, scope):

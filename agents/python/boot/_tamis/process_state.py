@@ -254,7 +254,7 @@ def _signals(agent):
 def _at_exit(agent):
     import atexit
 
-    return atexit._ncallbacks()
+    return atexit._ncallbacks() - agent.exits_of_pytest
 
 
 def _traced(agent):

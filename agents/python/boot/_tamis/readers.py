@@ -35,6 +35,9 @@ _NO_INSTANCES = frozenset(("__call__", "__class__", "__func__", "__init__", "__n
 _INSPECT = "inspect.py"
 _BY_ANY_NAME = (_INSPECT, "pydoc.py", "mock.py", "doctest.py")
 
+_DATACLASSES = "dataclasses.py"
+_FIELDS = "__dataclass_fields__"
+
 _TYPING = ("typing.py", "annotationlib.py", "typing_extensions.py")
 
 _MAPPING = type(type.__dict__)
@@ -49,6 +52,8 @@ class Readers:
         self.paths = agent.paths
         self.reached = reached
         self.is_known = False
+        # Whether fields of a dataclass of the project have text, and a library asks some for it.
+        self._have_text = self._asks_fields = False
         # Code and offset in it -> whether it asks only for names of parameters there.
         self._by_names = {}
         # By name of a module: whether it is outside of the project.
@@ -70,6 +75,10 @@ class Readers:
         who = self._who(frame)
         if who is None:
             return
+        if type(found) is str and found == _FIELDS:
+            if who == "library" and _gives_fields(frame) and self._is_of_project(of):
+                self._ask_fields()
+            return
         if who == "project" and self._wants_names(frame):
             return
         is_before = self.agent.top.kind in _BEFORE_TESTS
@@ -84,9 +93,23 @@ class Readers:
             if not is_before or _has_text(found):
                 self._tell()
         elif is_before and _has_text(found) and self._may_keep(frame, is_direct):
-            self._tell()
+            if _makes_dataclass(frame):
+                self._have_text = True
+                self._tell_of_fields()
+            else:
+                self._tell()
         if not self.reached.is_by_value():
             self.agent.note("reached", "", ".__annotations__")
+
+    def _ask_fields(self):
+        self._asks_fields = True
+        self._tell_of_fields()
+
+    def _tell_of_fields(self):
+        """The text that the fields of a dataclass have is a value. A library that asks for it may
+        get by that at what no value tells. Whatever evaluates it is seen."""
+        if self._have_text and self._asks_fields:
+            self._tell()
 
     def _looks_for_others(self, frame):
         """Whether code wants the members of a class for something else."""
@@ -132,12 +155,20 @@ class Readers:
         Nobody sees if it asks an object whose class answers."""
         if self.is_known or self._asker(code.co_filename) != "library":
             return
+        if _FIELDS in code.co_names:
+            self._ask_fields()
         if any(before not in _NO_INSTANCES for before in _asked(code)):
             self._tell()
 
     def on_evaluated(self, code, frame):
         """`frame` evaluates an expression that comes out of a text."""
-        if self.is_known or not code.co_names or self._who(frame) != "library":
+        if not code.co_names:
+            return
+        who = self._who(frame)
+        if who == "project" and not self.reached.is_by_value():
+            # Perhaps text that the fields of a dataclass have.
+            self.agent.note("reached", "", ".__annotations__")
+        if self.is_known or who != "library":
             return
         if frame.f_code.co_filename.endswith(_TYPING):
             # Names of a module, and of a class there.
@@ -228,6 +259,21 @@ class Readers:
         name = whole
         known = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
         return name.partition(".")[0] in known
+
+
+def _makes_dataclass(frame):
+    """Whether a dataclass is made of a class."""
+    while frame is not None and frame.f_code.co_filename.endswith(_INSPECT):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.endswith(_DATACLASSES)
+
+
+def _gives_fields(frame):
+    """Whether fields are handed out, and not used to copy, compare or extend an object."""
+    asking = None
+    while frame is not None and frame.f_code.co_filename.endswith(_DATACLASSES):
+        asking, frame = frame.f_code.co_name, frame.f_back
+    return asking in (None, "fields")
 
 
 def _asks(code):

@@ -38,6 +38,9 @@ const SPELLED: [&CStr; 4] = [
     c"__annotations_cache__",
 ];
 
+/// What has the text of a dataclass's annotations, too.
+const FIELDS: &CStr = c"__dataclass_fields__";
+
 /// What says how a function can be called.
 const SIGNATURE: [&CStr; 4] = [
     c"__code__",
@@ -62,6 +65,9 @@ static OF_ANNOTATIONS: Global<Ref> = Global::new(std::ptr::null_mut());
 /// The names in `SPELLED`.
 static NAMES: Global<[Ref; 4]> = Global::new([std::ptr::null_mut(); 4]);
 
+/// The name in `FIELDS`.
+static FIELDS_NAME: Global<Ref> = Global::new(std::ptr::null_mut());
+
 /// Whether this helper itself asks, on behalf of nobody.
 static IS_QUIET: Global<bool> = Global::new(false);
 
@@ -79,7 +85,8 @@ pub unsafe fn quietly<T>(work: impl FnOnce() -> T) -> T {
 /// if the types have no such attributes.
 ///
 /// `of_annotations` is also told of classes, with their annotations or their members, and modules;
-/// of other objects that are asked for annotations by a built-in function, and of code outside the
+/// of other objects that are asked for annotations by a built-in function, of all that are asked so for
+/// the fields of a dataclass (with that name), and of code outside the
 /// project that spells these, when it first runs: both with `None`. `of_members(class)` when any code
 /// gets the members of a class. `of_signatures`: see [`signatures::watch`]; `of_class_docs`: see
 /// [`docs::watch`].
@@ -145,6 +152,7 @@ pub unsafe fn is_told() -> bool {
 
 /// Before 3.10 classes have no descriptor for annotations, but one for their members.
 unsafe fn watch_classes() -> bool {
+    *FIELDS_NAME.get() = PyUnicode_InternFromString(FIELDS.as_ptr());
     for (name, place) in SPELLED.iter().zip(NAMES.get()) {
         *place = PyUnicode_InternFromString(name.as_ptr());
     }
@@ -268,6 +276,9 @@ pub unsafe fn tell_asked(object: Ref, name: Ref) {
     }
     let text = std::slice::from_raw_parts(text.cast::<u8>(), size as usize);
     docs::tell_asked(object, text);
+    if text == FIELDS.to_bytes() {
+        return tell_reader(object, name);
+    }
     let kind = (*object).kind;
     let is_told = kind == &raw mut PyFunction_Type
         || kind == &raw mut PyModule_Type
@@ -311,7 +322,9 @@ pub unsafe fn tell_code(code: Ref) -> bool {
     let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
-    if has_spelled(names) {
+    let fields = *FIELDS_NAME.get();
+    let asks = has_spelled(names);
+    if asks || (0..PyTuple_Size(names)).any(|at| PyTuple_GetItem(names, at) == fields) {
         tell_reader(code, &raw mut _Py_NoneStruct);
     }
     let is_asking = docs::tell_code(code, names);

@@ -199,10 +199,11 @@ unsafe fn find_reference(code: Ref, walk: &mut Walk) -> Option<Digest> {
     }
     let name = text_of(name)?;
     let line = codes::first_line(code, walk.layouts)?;
-    let ordinal = file.source.as_ref()?.ordinal(&name, line)?;
+    let definition = file.source.as_ref()?.definition(&name, line)?;
     let mut hasher = file.start.clone();
     hasher.bytes(&name);
-    hasher.word(u64::from(ordinal));
+    hasher.bytes(definition.within);
+    hasher.word(u64::from(definition.ordinal));
     // That of an installed package changes with the package only.
     if ![Some(LIBRARY), Some(SITE)].contains(&file.place.as_deref()) {
         signature(code, &mut hasher)?;

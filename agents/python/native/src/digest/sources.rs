@@ -1,6 +1,7 @@
 //! Which of several functions of one name in a source file a code object
-//! belongs to. Its first line would tell, but moves with every edit above; the
-//! number of `def`s of that name above it does not.
+//! belongs to. Its first line would tell, but moves with every edit above. The
+//! classes and functions around it do not, nor does the number of `def`s of its
+//! name in these above it.
 
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
@@ -8,11 +9,30 @@ use std::rc::Rc;
 use super::hash::ByText;
 use crate::ffi::*;
 
-/// The lines that begin a function, by its name.
-type Lines = ByText<Vec<u32>>;
-
 /// The functions that a source file defines.
-pub struct Source(Lines);
+#[derive(Default)]
+pub struct Source {
+    /// By name, from the top.
+    functions: ByText<Vec<Begin>>,
+    /// The names of classes and functions that others are in, with dots.
+    contexts: Vec<Vec<u8>>,
+}
+
+/// Where a function begins.
+struct Begin {
+    line: u32,
+    context: usize,
+    ordinal: u32,
+}
+
+/// What tells a function from others of its name and file.
+pub struct Definition<'s> {
+    /// The classes and functions around it.
+    pub within: &'s [u8],
+    /// How many of its name are above it there. Those for type checkers only (`overload`) have
+    /// numbers of their own.
+    pub ordinal: u32,
+}
 
 /// Files are read once per process: the code that is loaded does not change
 /// with the file. None: it cannot be read.
@@ -40,12 +60,15 @@ pub unsafe fn source(file: &[u8]) -> Option<Rc<Source>> {
 }
 
 impl Source {
-    /// How many definitions of `name` begin above `line`, or None if none begins
-    /// at or below: code that was made otherwise.
-    pub fn ordinal(&self, name: &[u8], line: u32) -> Option<u32> {
-        let lines = self.0.get(name)?;
-        let above = lines.partition_point(|at| *at < line);
-        (above < lines.len()).then_some(above as u32)
+    /// The first definition of `name` at or below `line`; None if there is none: code that was
+    /// made otherwise.
+    pub fn definition(&self, name: &[u8], line: u32) -> Option<Definition<'_>> {
+        let all = self.functions.get(name)?;
+        let found = all.get(all.partition_point(|one| one.line < line))?;
+        Some(Definition {
+            within: &self.contexts[found.context],
+            ordinal: found.ordinal,
+        })
     }
 }
 
@@ -56,31 +79,86 @@ fn read(file: &[u8]) -> Option<Source> {
     if !about.is_file() || about.len() > MOST_BYTES {
         return None;
     }
-    Some(Source(definitions(&std::fs::read(path).ok()?)))
+    Some(Reading::default().all(&std::fs::read(path).ok()?))
 }
 
-/// Those in texts count too: only the order matters.
-fn definitions(source: &[u8]) -> Lines {
-    let mut found = Lines::default();
-    let (mut rest, mut number) = (source, 0);
-    // Python ends a line at `\n`, `\r\n` or `\r`.
-    let lone = find(b'\r', source).is_some() && !source.windows(2).any(|two| two == b"\r\n");
-    loop {
-        number += 1;
-        let end = match lone {
-            true => rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')),
-            false => find(b'\n', rest),
-        };
-        let line = &rest[..end.unwrap_or(rest.len())];
-        if let Some(name) = defined(line) {
-            match found.get_mut(name) {
-                Some(lines) => lines.push(number),
-                None => _ = found.insert(name.to_vec(), vec![number]),
+/// A source that is read line by line.
+#[derive(Default)]
+struct Reading {
+    found: Source,
+    /// What the next line may be in: how far it is indented, and the number of its context.
+    around: Vec<(usize, usize)>,
+    /// By name with what is around it, how many there were.
+    counts: ByText<u32>,
+    numbers: ByText<usize>,
+    is_overload: bool,
+}
+
+impl Reading {
+    /// Definitions in texts count too: only the order matters.
+    fn all(mut self, source: &[u8]) -> Source {
+        let (mut rest, mut number) = (source, 0);
+        // Python ends a line at `\n`, `\r\n` or `\r`.
+        let lone = find(b'\r', source).is_some() && !source.windows(2).any(|two| two == b"\r\n");
+        loop {
+            number += 1;
+            let end = match lone {
+                true => rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')),
+                false => find(b'\n', rest),
+            };
+            self.line(&rest[..end.unwrap_or(rest.len())], number);
+            match end {
+                Some(end) => rest = &rest[end + 1..],
+                None => return self.found,
             }
         }
-        match end {
-            Some(end) => rest = &rest[end + 1..],
-            None => return found,
+    }
+
+    fn line(&mut self, line: &[u8], number: u32) {
+        let (indent, rest) = indented(line);
+        if rest.first() == Some(&b'@') {
+            self.is_overload |= rest.trim_ascii_end().ends_with(b"overload");
+            return;
+        }
+        let Some((is_class, name)) = defined(rest) else {
+            return;
+        };
+        while self.around.pop_if(|outer| outer.0 >= indent).is_some() {}
+        let mut path = match self.around.last() {
+            Some((_, context)) => self.found.contexts[*context].clone(),
+            None => Vec::new(),
+        };
+        let outer = self.context(&path);
+        path.push(b'.');
+        path.extend(name);
+        let is_overload = std::mem::take(&mut self.is_overload);
+        if !is_class {
+            let key = [&path, &b"@"[..usize::from(is_overload)]].concat();
+            let count = self.counts.entry(key).or_default();
+            let begin = Begin {
+                line: number,
+                context: outer,
+                ordinal: *count | u32::from(is_overload) << 31,
+            };
+            *count += 1;
+            match self.found.functions.get_mut(name) {
+                Some(known) => known.push(begin),
+                None => _ = self.found.functions.insert(name.to_vec(), vec![begin]),
+            }
+        }
+        let context = self.context(&path);
+        self.around.push((indent, context));
+    }
+
+    fn context(&mut self, path: &[u8]) -> usize {
+        match self.numbers.get(path) {
+            Some(known) => *known,
+            None => {
+                let contexts = &mut self.found.contexts;
+                contexts.push(path.to_vec());
+                self.numbers.insert(path.to_vec(), contexts.len() - 1);
+                contexts.len() - 1
+            }
         }
     }
 }
@@ -92,29 +170,48 @@ fn find(byte: u8, text: &[u8]) -> Option<usize> {
     (!found.is_null()).then(|| found as usize - text.as_ptr() as usize)
 }
 
-fn defined(line: &[u8]) -> Option<&[u8]> {
-    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\x0c');
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\x0c')
+}
+
+/// How far a line is indented, and the rest of it.
+fn indented(line: &[u8]) -> (usize, &[u8]) {
+    let mut column = 0;
+    let mut rest = line;
+    while let Some(inner) = rest.strip_prefix(b"    ") {
+        (rest, column) = (inner, column + 4);
+    }
+    while let Some((first, inner)) = rest.split_first()
+        && is_blank(*first)
+    {
+        column = match first {
+            b'\t' => column / 8 * 8 + 8,
+            _ => column + 1,
+        };
+        rest = inner;
+    }
+    (column, rest)
+}
+
+/// Whether a line begins a class, and the name of that or of the function that it begins.
+fn defined(line: &[u8]) -> Option<(bool, &[u8])> {
     let after = |text: &'_ [u8], word: &[u8]| -> Option<usize> {
         let rest = text.strip_prefix(word)?;
-        let blanks = rest.iter().take_while(|byte| is_blank(byte)).count();
+        let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
         (blanks > 0).then_some(word.len() + blanks)
     };
     let mut rest = line;
-    while let Some(inner) = rest.strip_prefix(b"    ") {
-        rest = inner;
-    }
-    while let Some((first, inner)) = rest.split_first()
-        && is_blank(first)
-    {
-        rest = inner;
-    }
     if let Some(at) = after(rest, b"async") {
         rest = &rest[at..];
     }
-    rest = &rest[after(rest, b"def")?..];
+    let (is_class, at) = match after(rest, b"def") {
+        Some(at) => (false, at),
+        None => (true, after(rest, b"class")?),
+    };
+    rest = &rest[at..];
     let end = rest
         .iter()
         .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte < 0x80)
         .unwrap_or(rest.len());
-    (end > 0).then_some(&rest[..end])
+    (end > 0).then_some((is_class, &rest[..end]))
 }
