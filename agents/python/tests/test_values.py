@@ -456,6 +456,10 @@ CASES = {
         ([], [], "the import of library.py did more than leave values")
     ],
     ("OTHER = [2]", "OTHER = [2]\n" + PASSING): [([], [], None)],
+    # A descriptor leads to what has no path any more.
+    ("OTHER = [2]", "OTHER = [2]\n" + PASSING.replace("'a').close()", "'a').close()\nHELD = os.open('passing/x', 0)")): [
+        ([], [], "the import of library.py did more than leave values")
+    ],
     # Through a link it writes what stays.
     ("OTHER = [2]", "OTHER = [2]\n" + PASSING.replace("/x", "/link")): [
         ([], [], "the import of library.py did more than leave values")

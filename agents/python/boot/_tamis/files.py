@@ -264,13 +264,16 @@ class Files:
         writes = access != os.O_RDONLY
         if not writes and isinstance(mode, str):
             writes = mode not in ("r", "rb") and any(letter in mode for letter in "wax+")
+        if mode is None and self.passing.is_file(self.paths.absolute(name)):
+            # What has a descriptor can be read when its path is gone.
+            self.agent.doubtful.add(self.agent.top.number)
         if writes:
             truncates = flags & (os.O_TRUNC | os.O_EXCL)
             if not truncates:
                 path = self.wanted(name, frame)
                 if path is not None:
                     self.probe_content(path)
-            self.write(name, frame, opens=True)
+            self.write(name, frame, opens=True, lasts=mode is None)
             return
         if type(name) is str and name[:1] == "/" and "\0" not in name:
             # Most are sources of the standard library, and bytecode.

@@ -27,6 +27,10 @@ class Passing:
             known = self._made[path] = scope
         return known is scope
 
+    def is_file(self, path):
+        """Whether a path is one of these, and no folder."""
+        return path in self._made and not os.path.isdir(path)
+
     def lasting(self):
         """The numbers of the scopes of which something is left."""
         return {scope.number for path, scope in self._made.items() if self._is_there(path)}

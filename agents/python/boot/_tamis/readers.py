@@ -52,7 +52,8 @@ class Readers:
         self.paths = agent.paths
         self.reached = reached
         self.is_known = False
-        # Whether fields of a dataclass of the project have text, and a library asks some for it.
+        # Whether fields of a dataclass of the project have text, and somebody asks who may find out
+        # what it means.
         self._have_text = self._asks_fields = False
         # Code and offset in it -> whether it asks only for names of parameters there.
         self._by_names = {}
@@ -76,8 +77,8 @@ class Readers:
         if who is None:
             return
         if type(found) is str and found == _FIELDS:
-            if who == "library" and _gives_fields(frame) and self._is_of_project(of):
-                self._ask_fields()
+            if _gives_fields(frame) and self._is_of_project(of):
+                self._fields_are_asked(who)
             return
         if who == "project" and self._wants_names(frame):
             return
@@ -101,13 +102,17 @@ class Readers:
         if not self.reached.is_by_value():
             self.agent.note("reached", "", ".__annotations__")
 
-    def _ask_fields(self):
+    def _fields_are_asked(self, who):
+        """A library may find out what text means, and nobody sees how. Code of the project may hand
+        it on to one while its test runs, or keep it where that is not seen any more."""
+        if who == "project" and self.agent.top.kind not in _BEFORE_TESTS:
+            self.agent.note("reached", "", ".__annotations__")
+            return
         self._asks_fields = True
         self._tell_of_fields()
 
     def _tell_of_fields(self):
-        """The text that the fields of a dataclass have is a value. A library that asks for it may
-        get by that at what no value tells. Whatever evaluates it is seen."""
+        """The text that the fields of a dataclass have is a value as long as nobody asks for them."""
         if self._have_text and self._asks_fields:
             self._tell()
 
@@ -123,6 +128,8 @@ class Readers:
             return not _asks(code)
         # `getattr_static`, by which `isinstance` asks for members of protocols.
         key = frame.f_locals.get("attr")
+        if key == _FIELDS:
+            self._fields_are_asked("library")
         return type(key) is str and key not in NAMES or code.co_name.startswith("_shadowed_dict")
 
     def _wants_names(self, frame):
@@ -153,10 +160,14 @@ class Readers:
     def on_code(self, code):
         """Code outside of the project, which spells `__annotations__`, runs for the first time.
         Nobody sees if it asks an object whose class answers."""
-        if self.is_known or self._asker(code.co_filename) != "library":
+        if self.is_known:
             return
-        if _FIELDS in code.co_names:
-            self._ask_fields()
+        who = self._asker(code.co_filename)
+        if _FIELDS in code.co_names and who in ("project", "library"):
+            # Nobody tells when it does so again.
+            self._fields_are_asked("library")
+        if who != "library":
+            return
         if any(before not in _NO_INSTANCES for before in _asked(code)):
             self._tell()
 

@@ -248,6 +248,13 @@ unsafe fn has_spelled(all: Ref) -> bool {
     each.any(|one| spelled.contains(&one))
 }
 
+/// Whether names are asked for the fields of a dataclass.
+unsafe fn has_fields(names: Ref) -> bool {
+    let fields = *FIELDS_NAME.get();
+    let mut each = (0..PyTuple_Size(names)).map(|at| PyTuple_GetItem(names, at));
+    !fields.is_null() && each.any(|one| one == fields)
+}
+
 unsafe extern "C" fn set_of_class(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
     let plain = &*closure.cast::<GetSet>();
     match plain.set {
@@ -288,11 +295,15 @@ pub unsafe fn tell_asked(object: Ref, name: Ref) {
     }
 }
 
-/// Whether code spells the attribute for docstrings.
+/// Whether code of the project spells the attribute for docstrings. Tells if it spells that for the
+/// fields of a dataclass.
 pub unsafe fn asks_for_docs(code: Ref) -> bool {
     let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
+    if has_fields(names) && !(*OF_ANNOTATIONS.get()).is_null() {
+        tell_reader(code, &raw mut _Py_NoneStruct);
+    }
     let is_asking = docs::is_among(names);
     Py_DecRef(names);
     is_asking
@@ -322,9 +333,7 @@ pub unsafe fn tell_code(code: Ref) -> bool {
     let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
-    let fields = *FIELDS_NAME.get();
-    let asks = has_spelled(names);
-    if asks || (0..PyTuple_Size(names)).any(|at| PyTuple_GetItem(names, at) == fields) {
+    if has_spelled(names) || has_fields(names) {
         tell_reader(code, &raw mut _Py_NoneStruct);
     }
     let is_asking = docs::tell_code(code, names);

@@ -144,7 +144,13 @@ made = outer()
     ("def plain", "def plain(): pass\ndef plain", ["program.plain"]),
     ("def plain", "import typing\n@typing.overload\ndef plain(a: int): ...\ndef plain",
      ["program.", "program.typing"]),
-    ("def plain", "@__import__('typing').overload\ndef plain(a: int): ...\ndef plain", []),
+    ("def plain", "import typing\n@typing.overload\ndef plain(\n    a: int,\n) -> int:\n    ...\ndef plain",
+     ["program.", "program.typing"]),
+    # One that does something is one of them.
+    ("def plain", "overload = len and (lambda f: f)\n@overload\ndef plain(a): return 1\ndef plain",
+     ["program.", "program.overload", "program.plain"]),
+    # A block ends what is not around it.
+    ("made = outer()", "made = outer()\nif made:\n    def inner(): pass", ["program.", "program.inner"]),
     ("class C:", "def first():\n  def method(): pass\n  def inner(): pass\nclass C:",
      ["program.", "program.first"]),
     ("class C:", "class C(list):", ["program:C.<bases>"]),

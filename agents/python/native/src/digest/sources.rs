@@ -25,6 +25,18 @@ struct Begin {
     ordinal: u32,
 }
 
+/// How far a definition with `@overload` was read.
+#[derive(Clone, Copy, PartialEq)]
+enum Overload {
+    No,
+    /// The next `def` has it.
+    Decorated,
+    /// Its signature goes on.
+    Begun,
+    /// Its body comes.
+    Signed,
+}
+
 /// What tells a function from others of its name and file.
 pub struct Definition<'s> {
     /// The classes and functions around it.
@@ -91,7 +103,15 @@ struct Reading {
     /// By name with what is around it, how many there were.
     counts: ByText<u32>,
     numbers: ByText<usize>,
-    is_overload: bool,
+    overload: Overload,
+    /// The last definition: its name, and the key of its count.
+    last: (Vec<u8>, Vec<u8>),
+}
+
+impl Default for Overload {
+    fn default() -> Overload {
+        Overload::No
+    }
 }
 
 impl Reading {
@@ -116,14 +136,22 @@ impl Reading {
 
     fn line(&mut self, line: &[u8], number: u32) {
         let (indent, rest) = indented(line);
+        let rest = rest.trim_ascii_end();
         if rest.first() == Some(&b'@') {
-            self.is_overload |= rest.trim_ascii_end().ends_with(b"overload");
+            self.close(indent);
+            const OVERLOADS: [&[u8]; 3] = [b"@overload", b"@t.overload", b"@typing.overload"];
+            if OVERLOADS.contains(&rest) {
+                self.overload = Overload::Decorated;
+            }
             return;
         }
         let Some((is_class, name)) = defined(rest) else {
-            return;
+            if begins_block(rest) {
+                self.close(indent);
+            }
+            return self.follow(rest);
         };
-        while self.around.pop_if(|outer| outer.0 >= indent).is_some() {}
+        self.close(indent);
         let mut path = match self.around.last() {
             Some((_, context)) => self.found.contexts[*context].clone(),
             None => Vec::new(),
@@ -131,23 +159,62 @@ impl Reading {
         let outer = self.context(&path);
         path.push(b'.');
         path.extend(name);
-        let is_overload = std::mem::take(&mut self.is_overload);
-        if !is_class {
-            let key = [&path, &b"@"[..usize::from(is_overload)]].concat();
-            let count = self.counts.entry(key).or_default();
+        if is_class {
+            self.overload = Overload::No;
+        } else {
+            let count = self.counts.entry(path.clone()).or_default();
             let begin = Begin {
                 line: number,
                 context: outer,
-                ordinal: *count | u32::from(is_overload) << 31,
+                ordinal: *count,
             };
             *count += 1;
             match self.found.functions.get_mut(name) {
                 Some(known) => known.push(begin),
                 None => _ = self.found.functions.insert(name.to_vec(), vec![begin]),
             }
+            self.last = (name.to_vec(), path.clone());
+            self.overload = match self.overload {
+                Overload::Decorated => Overload::Begun,
+                _ => Overload::No,
+            };
+            self.follow(rest);
         }
         let context = self.context(&path);
         self.around.push((indent, context));
+    }
+
+    /// A line that is indented so far ends what is not around it.
+    fn close(&mut self, indent: usize) {
+        while self.around.pop_if(|outer| outer.0 >= indent).is_some() {}
+    }
+
+    /// Goes on with a definition that has `@overload`. It is for type checkers only if its body is
+    /// `...`: then it has a number of its own, and none among the others.
+    fn follow(&mut self, line: &[u8]) {
+        match self.overload {
+            Overload::No | Overload::Decorated => {}
+            Overload::Begun | Overload::Signed
+                if line == b"..."
+                    || self.overload == Overload::Begun && line.ends_with(b": ...") =>
+            {
+                self.overload = Overload::No;
+                let (name, path) = std::mem::take(&mut self.last);
+                let stubs = self.counts.entry([&path, &b"@"[..]].concat()).or_default();
+                *stubs += 1;
+                let stub = *stubs | 1 << 31;
+                if let Some(count) = self.counts.get_mut(&path) {
+                    *count -= 1;
+                }
+                let known = self.found.functions.get_mut(&name);
+                if let Some(begin) = known.and_then(|all| all.last_mut()) {
+                    begin.ordinal = stub;
+                }
+            }
+            Overload::Begun if line.ends_with(b":") => self.overload = Overload::Signed,
+            Overload::Begun => {}
+            Overload::Signed => self.overload = Overload::No,
+        }
     }
 
     fn context(&mut self, path: &[u8]) -> usize {
@@ -191,6 +258,16 @@ fn indented(line: &[u8]) -> (usize, &[u8]) {
         rest = inner;
     }
     (column, rest)
+}
+
+/// Whether a line begins a block in which definitions can be.
+fn begins_block(line: &[u8]) -> bool {
+    const WORDS: [&[u8]; 12] = [
+        b"if", b"elif", b"else", b"for", b"while", b"try", b"except", b"finally", b"with",
+        b"match", b"case", b"async",
+    ];
+    let end = line.iter().position(|byte| !byte.is_ascii_lowercase());
+    WORDS.contains(&&line[..end.unwrap_or(line.len())])
 }
 
 /// Whether a line begins a class, and the name of that or of the function that it begins.
