@@ -17,7 +17,8 @@ A test that only the commit has is run by every tool and counts for none.
 
 `tamis-values` is tamis with early cut-off by value: it records and runs by `tamis run`,
 and what counts are the tests that ran. Its CPU time, and that of testmon's run, is given
-as a part of what all tests take plainly at the same commits. `--why` prints for each commit what made them run.
+as a part of what all tests take plainly at the same commits. `--why` prints for each
+commit what made them run.
 """
 
 import json

@@ -71,13 +71,14 @@ impl Closing<'_> {
         if lasting.is_empty() {
             return;
         }
-        let names = names(&self.run);
+        let names: FxHashMap<NodeId, &str> = self.run.begun().collect();
+        let needed_by = needed_by(&self.run);
         for (starter, name) in lasting {
             let name = format!("process of {name}");
             if benign.iter().any(|one| one.matches(name.as_bytes())) {
                 continue;
             }
-            let users = users(&self.run, starter);
+            let users = users(&self.run, &needed_by, starter);
             let number = self.changed.len();
             self.changed.push(Changed {
                 path: BString::default(),
@@ -107,23 +108,23 @@ impl Closing<'_> {
     }
 }
 
-fn names<'t>(run: &Run<'t>) -> FxHashMap<NodeId, &'t str> {
-    let traces = run.traces.iter().enumerate();
-    let begins = traces.flat_map(|(at, trace)| trace.begins.iter().map(move |one| (at, one)));
-    let named = begins.map(|(at, one)| (run.graph.node_of(at, one.scope), one.test.as_str()));
-    named
-        .filter_map(|(node, name)| Some((node?, name)))
-        .collect()
-}
-
-/// The tests that need `starter`: all if the session does.
-fn users(run: &Run<'_>, starter: NodeId) -> Vec<NodeId> {
+/// The nodes that need a node, by that one.
+fn needed_by(run: &Run<'_>) -> FxHashMap<NodeId, Vec<NodeId>> {
     let mut needed_by: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
     for (node, edges) in run.edges.iter().enumerate() {
         for to in edges {
             needed_by.entry(*to).or_default().push(node as NodeId);
         }
     }
+    needed_by
+}
+
+/// The tests that need `starter`: all if the session does.
+fn users(
+    run: &Run<'_>,
+    needed_by: &FxHashMap<NodeId, Vec<NodeId>>,
+    starter: NodeId,
+) -> Vec<NodeId> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![starter]);
     while let Some(node) = open.pop() {
         if seen.insert(node) {

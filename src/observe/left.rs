@@ -325,14 +325,10 @@ impl Closing<'_> {
     /// part of theirs ran, and which tests one that fails may have met something of.
     pub(super) fn name_needed_tests(&mut self) {
         let needed: FxHashSet<NodeId> = self.run.edges.iter().flatten().copied().collect();
-        for (at, trace) in self.run.traces.iter().enumerate() {
-            for begin in &trace.begins {
-                let node = self.run.graph.node_of(at, begin.scope);
-                if let Some(node) = node.filter(|node| needed.contains(node)) {
-                    let name = format!("{TEST}{}", begin.test);
-                    self.run.attach(node, Unit::of(What::Reached(name.into())));
-                }
-            }
+        let begun = self.run.begun().filter(|(node, _)| needed.contains(node));
+        for (node, test) in begun.collect::<Vec<_>>() {
+            let name = format!("{TEST}{test}");
+            self.run.attach(node, Unit::of(What::Reached(name.into())));
         }
     }
 }

@@ -56,6 +56,16 @@ impl<'a> Run<'a> {
         traces.filter(|trace| trace.open.role == Role::Main)
     }
 
+    /// The node and the name of each test that began.
+    pub(super) fn begun(&self) -> impl Iterator<Item = (NodeId, &'a str)> {
+        let traces = self.traces.iter().enumerate();
+        let begins = traces.flat_map(|(at, trace)| trace.begins.iter().map(move |one| (at, one)));
+        begins.filter_map(|(at, one)| {
+            let node = self.graph.node_of(at, one.scope)?;
+            Some((node, one.test.as_str()))
+        })
+    }
+
     pub(crate) fn intern(&mut self, unit: Unit) -> UnitIndex {
         self.table.intern(unit)
     }

@@ -78,7 +78,7 @@ class Readers:
             return
         if type(found) is str and found == _FIELDS:
             if _gives_fields(frame) and self._is_of_project(of):
-                self._fields_are_asked(who)
+                self._on_fields(who)
             return
         if who == "project" and self._wants_names(frame):
             return
@@ -96,22 +96,27 @@ class Readers:
         elif is_before and _has_text(found) and self._may_keep(frame, is_direct):
             if _makes_dataclass(frame):
                 self._have_text = True
-                self._tell_of_fields()
+                self._tell_of_text()
             else:
                 self._tell()
         if not self.reached.is_by_value():
             self.agent.note("reached", "", ".__annotations__")
 
-    def _fields_are_asked(self, who):
-        """A library may find out what text means, and nobody sees how. Code of the project may hand
-        it on to one while its test runs, or keep it where that is not seen any more."""
+    def _on_fields(self, who):
+        """Somebody asks for the fields of a dataclass. Code of the project may hand their text on to a
+        library while its test runs."""
         if who == "project" and self.agent.top.kind not in _BEFORE_TESTS:
             self.agent.note("reached", "", ".__annotations__")
-            return
-        self._asks_fields = True
-        self._tell_of_fields()
+        else:
+            self._ask_fields()
 
-    def _tell_of_fields(self):
+    def _ask_fields(self):
+        """Somebody asks for fields who may find out what text means when nobody sees that: a library,
+        or code that keeps the text."""
+        self._asks_fields = True
+        self._tell_of_text()
+
+    def _tell_of_text(self):
         """The text that the fields of a dataclass have is a value as long as nobody asks for them."""
         if self._have_text and self._asks_fields:
             self._tell()
@@ -129,7 +134,7 @@ class Readers:
         # `getattr_static`, by which `isinstance` asks for members of protocols.
         key = frame.f_locals.get("attr")
         if key == _FIELDS:
-            self._fields_are_asked("library")
+            self._ask_fields()
         return type(key) is str and key not in NAMES or code.co_name.startswith("_shadowed_dict")
 
     def _wants_names(self, frame):
@@ -158,14 +163,14 @@ class Readers:
         return _asks(frame.f_code)
 
     def on_code(self, code):
-        """Code outside of the project, which spells `__annotations__`, runs for the first time.
-        Nobody sees if it asks an object whose class answers."""
+        """Code runs for the first time that spells `__annotations__`, outside of the project, or
+        `__dataclass_fields__`. Nobody sees if it asks an object whose class answers."""
         if self.is_known:
             return
         who = self._asker(code.co_filename)
         if _FIELDS in code.co_names and who in ("project", "library"):
             # Nobody tells when it does so again.
-            self._fields_are_asked("library")
+            self._ask_fields()
         if who != "library":
             return
         if any(before not in _NO_INSTANCES for before in _asked(code)):

@@ -73,9 +73,7 @@ pub unsafe fn tell_code(code: Ref, names: Ref) -> bool {
 
 /// Whether the attribute is among the names of some code.
 pub unsafe fn is_among(names: Ref) -> bool {
-    let name = *NAME.get();
-    let mut each = (0..PyTuple_Size(names)).map(|at| PyTuple_GetItem(names, at));
-    !name.is_null() && each.any(|one| one == name)
+    frames::is_among(*NAME.get(), names)
 }
 
 /// Code of the project that spells it runs. Whether that has to be told when it does so again, in this

@@ -248,11 +248,10 @@ unsafe fn has_spelled(all: Ref) -> bool {
     each.any(|one| spelled.contains(&one))
 }
 
-/// Whether names are asked for the fields of a dataclass.
-unsafe fn has_fields(names: Ref) -> bool {
-    let fields = *FIELDS_NAME.get();
+/// Whether an interned name, if there is one yet, is among those of some code.
+pub unsafe fn is_among(name: Ref, names: Ref) -> bool {
     let mut each = (0..PyTuple_Size(names)).map(|at| PyTuple_GetItem(names, at));
-    !fields.is_null() && each.any(|one| one == fields)
+    !name.is_null() && each.any(|one| one == name)
 }
 
 unsafe extern "C" fn set_of_class(object: Ref, value: Ref, closure: *mut c_void) -> c_int {
@@ -301,7 +300,7 @@ pub unsafe fn asks_for_docs(code: Ref) -> bool {
     let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
-    if has_fields(names) && !(*OF_ANNOTATIONS.get()).is_null() {
+    if is_among(*FIELDS_NAME.get(), names) && !(*OF_ANNOTATIONS.get()).is_null() {
         tell_reader(code, &raw mut _Py_NoneStruct);
     }
     let is_asking = docs::is_among(names);
@@ -333,7 +332,7 @@ pub unsafe fn tell_code(code: Ref) -> bool {
     let Some(names) = part_of(code, c"co_names") else {
         return false;
     };
-    if has_spelled(names) || has_fields(names) {
+    if has_spelled(names) || is_among(*FIELDS_NAME.get(), names) {
         tell_reader(code, &raw mut _Py_NoneStruct);
     }
     let is_asking = docs::tell_code(code, names);

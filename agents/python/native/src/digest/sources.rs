@@ -26,8 +26,9 @@ struct Begin {
 }
 
 /// How far a definition with `@overload` was read.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 enum Overload {
+    #[default]
     No,
     /// The next `def` has it.
     Decorated,
@@ -104,14 +105,8 @@ struct Reading {
     counts: ByText<u32>,
     numbers: ByText<usize>,
     overload: Overload,
-    /// The last definition: its name, and the key of its count.
+    /// The last definition with `@overload`: its name, and the key of its count.
     last: (Vec<u8>, Vec<u8>),
-}
-
-impl Default for Overload {
-    fn default() -> Overload {
-        Overload::No
-    }
 }
 
 impl Reading {
@@ -152,13 +147,11 @@ impl Reading {
             return self.follow(rest);
         };
         self.close(indent);
-        let mut path = match self.around.last() {
-            Some((_, context)) => self.found.contexts[*context].clone(),
-            None => Vec::new(),
+        let outer = match self.around.last() {
+            Some((_, context)) => *context,
+            None => self.context(b""),
         };
-        let outer = self.context(&path);
-        path.push(b'.');
-        path.extend(name);
+        let path = [&self.found.contexts[outer], &b"."[..], name].concat();
         if is_class {
             self.overload = Overload::No;
         } else {
@@ -173,12 +166,13 @@ impl Reading {
                 Some(known) => known.push(begin),
                 None => _ = self.found.functions.insert(name.to_vec(), vec![begin]),
             }
-            self.last = (name.to_vec(), path.clone());
-            self.overload = match self.overload {
-                Overload::Decorated => Overload::Begun,
-                _ => Overload::No,
-            };
-            self.follow(rest);
+            let is_overload = self.overload == Overload::Decorated;
+            self.overload = Overload::No;
+            if is_overload {
+                self.overload = Overload::Begun;
+                self.last = (name.to_vec(), path.clone());
+                self.follow(rest);
+            }
         }
         let context = self.context(&path);
         self.around.push((indent, context));
