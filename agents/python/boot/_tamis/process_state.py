@@ -201,8 +201,9 @@ def _limits(agent):
         faulthandler.is_enabled(),
     ]
     traced = sys.modules.get("tracemalloc")
-    if traced is not None:
-        found.append((traced.is_tracing(), traced.get_traceback_limit()))
+    # To import it changes nothing: whoever shows the first warning of some kinds does.
+    is_there = traced is not None
+    found.append((traced.is_tracing(), traced.get_traceback_limit()) if is_there else (False, 1))
     return found
 
 
