@@ -4,7 +4,7 @@ mod anew;
 mod brittle;
 mod work;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -162,6 +162,7 @@ fn select_and_run(
         runs_before: 0,
         passes: 0,
         after: None,
+        failing: RefCell::default(),
         report,
     };
     let done = work.run();

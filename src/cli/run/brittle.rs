@@ -47,19 +47,23 @@ impl Work<'_> {
         exit: Exit,
     ) -> Result<(Exit, Again), Error> {
         let nothing = (exit, Again::default());
-        let bad = recorded.outcomes.values().filter(|end| !end.is_good());
-        let failed = bad.count();
+        let bad = recorded.outcomes.iter().filter(|(_, end)| !end.is_good());
+        let bad: Vec<&String> = bad.map(|(test, _)| test).collect();
+        let failed = bad.len();
         let is_part = !ran.exclusions.tests.is_empty() || ran.exclusions.shard.is_some();
         let driver = driver(self.project.config.runner.value, self.command);
         let stay = std::env::var_os(FAILURES_STAY).is_some() || was_interrupted();
         let may = is_part && driver.takes_orders() && !stay;
-        if ran.ended != Ended::Exit(1) || failed == 0 || !may {
+        let known = self.failing.borrow().clone();
+        let are_known = bad.iter().all(|test| known.contains(*test));
+        if ran.ended != Ended::Exit(1) || are_known || !may {
             return Ok(nothing);
         }
         let Some(explained) = self.explained(ran, recorded, decision, failed)? else {
             return Ok(nothing);
         };
         self.tell(&explained);
+        self.failing.borrow_mut().extend(explained.fail);
         let mut again = Again {
             outcomes: BTreeMap::new(),
             after: explained.after,
@@ -174,6 +178,7 @@ impl Work<'_> {
             after,
             suite: self.suite.clone(),
             cwd: self.cwd.clone(),
+            failing: self.failing.clone(),
             ..*self
         };
         let done = work.run();

@@ -1,6 +1,6 @@
 //! One suite's run: decide, launch, observe, record.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -42,6 +42,8 @@ pub(super) struct Work<'a> {
     pub passes: u8,
     /// The run before, if tests left something anew in it: those that can meet it run.
     pub after: Option<&'a Recorded>,
+    /// Tests that fail in the suite's own order too, as runs of this command have shown.
+    pub failing: RefCell<BTreeSet<String>>,
     pub report: &'a Report,
 }
 
