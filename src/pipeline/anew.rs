@@ -49,11 +49,9 @@ impl Anew {
         };
         let known = decision.anew.clone().unwrap_or_default();
         let mut inexact = collected.inexact.clone();
-        for (test, lacked) in &mut inexact {
-            // To have what it lacked then was not enough.
-            if known.inexact.contains_key(test) {
-                *lacked = None;
-            }
+        if !known.inexact.is_empty() {
+            // To have what they lacked then was not enough.
+            inexact.values_mut().for_each(|lacked| *lacked = None);
         }
         let mut met = known.met;
         if decision.anew.is_some() {

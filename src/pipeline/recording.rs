@@ -19,7 +19,7 @@ use crate::store::Name;
 pub(crate) const NEEDED: &str = "others need what it leaves";
 
 /// The same of tests that run as so many do that all may as well.
-pub(crate) const ALL: &str = "so many tests run once more that all do";
+pub(crate) const ALL: &str = "so many tests run that all do";
 
 /// What became of a recording.
 #[derive(Debug, Default)]

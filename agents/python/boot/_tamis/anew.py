@@ -14,7 +14,7 @@ from .confirm import NEEDED, file_of, names_of
 from .turns import hashes_of
 
 # Why all run.
-ALL = "so many tests run once more that all do"
+ALL = "so many tests run that all do"
 
 
 def met(exclusion, collected):
@@ -54,9 +54,11 @@ def unmet(exclusion, collected, met):
 
 
 def costs_more(exclusion, runs, all_tests):
-    """Whether so many run once more, here and in the runs before, that all may as well: these leave
+    """Whether so many run, or once more here and in the runs before, that all may as well: these leave
     what they leave in a run of all tests, and nobody has to look at it."""
-    return bool(exclusion.anew) and 3 * (exclusion.anew["again"] + runs) > 2 * all_tests
+    if exclusion.anew:
+        return 3 * (exclusion.anew["again"] + runs) > 2 * all_tests
+    return 10 * runs > 9 * all_tests
 
 
 def _sweep(exclusion, collected, meets, is_broad):

@@ -49,19 +49,15 @@ def begin(agent, plan, collected, kept, waiting):
     runs |= others
     settling.other_items = plan.other_items(number)
     settling.is_alone = not waiting and not lacking
-    needed = _needed(settling, collected, runs, waiting)
-    leavers = [test for test in items if test in settling.recorded and test not in runs]
-    is_broad = lacking.is_broad or bool(lacking) and 2 * len(needed) > len(leavers)
-    if is_broad:
-        needed = leavers
-        settling.tells_inexact = False
+    needed, settling.is_broad = _needed(settling, collected, runs, waiting, lacking.is_broad)
     needed += separators(collected, runs.union(needed), waiting)
     if waiting and not lacking and not _pays(others.union(needed), waiting):
-        if not _pays(others, waiting):
+        # Those that run anyway need most of these.
+        if len(waiting) < len(needed) or not _pays(others, waiting):
             begun.why = "running what leaves something would cost more"
             return begun
-        needed = separators(collected, runs, waiting)
-    if not is_broad:
+        needed, settling.is_broad = separators(collected, runs, waiting), False
+    if not lacking or not settling.is_broad:
         settling.proven = frozenset(needed) - waiting
     settling.judged = waiting.intersection(needed)
     settling.gone(items)
@@ -71,14 +67,20 @@ def begin(agent, plan, collected, kept, waiting):
     return begun
 
 
-def _needed(settling, collected, runs, waiting):
-    """The tests that leave what those read which run, and those that end what they set up."""
+def _needed(settling, collected, runs, waiting, are_all):
+    """The tests that leave what those read which run, and those that end what they set up; and
+    whether all run that leave anything: `are_all`, or it is most of them."""
     ends = frozenset()
+    leavers = [item.nodeid for item in collected if item.nodeid in settling.recorded]
     while True:
-        needed = setters(settling, collected, runs | ends)
+        others = [test for test in leavers if test not in runs and test not in ends]
+        needed = others if are_all else setters(settling, collected, runs | ends)
+        # Then those that run meet what they meet in a run of all tests.
+        are_all = are_all or 2 * len(needed) > len(others)
+        needed = others if are_all else needed
         found = last_ones(collected, runs.union(ends, needed), waiting)
         if not found:
-            return [*needed, *ends]
+            return [*needed, *ends], are_all
         ends |= found
 
 

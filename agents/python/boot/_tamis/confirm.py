@@ -151,10 +151,13 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     from .begun import begin
 
     begun = begin(agent, plan, collected, kept, waiting)
-    settling = begun.settling
-    if settling is None:
+    if begun.settling is None:
         for test in waiting:
             judgement.refuted[test] += " (%s)" % begun.why
+        if waiting:
+            begun = begin(agent, plan, collected, kept, ())
+    settling = begun.settling
+    if settling is None:
         return
     judgement.settling = settling
     judgement.needed = frozenset(begun.needed)

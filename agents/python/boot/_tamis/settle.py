@@ -24,6 +24,7 @@ turns of the record.
 from .confirm import file_of, names_of
 from .lacking import tell
 from .left import UNKNOWN
+from .made_up import alike, renamed
 from .met import ANYTHING, Met
 from .restoring import Numbers
 from .setters import hash_of
@@ -125,10 +126,11 @@ class Settling:
         # did in the record.
         self.exact = {}
         self.same = []
-        # Those that may have met something else than in a run of all tests, with what they met, and
-        # whether they run again: not where all run that leave something.
+        # Those that may have met something else than in a run of all tests, with what they met.
         self.inexact = {}
-        self.tells_inexact = True
+        # Whether all run that leave something: then those that run meet what they meet in a run of
+        # all tests.
+        self.is_broad = False
         self.is_active = True
         # How many that waited were left out, and ran.
         self._settled = self._refuted = 0
@@ -178,14 +180,17 @@ class Settling:
                 self._is_all_moved = True
             else:
                 self._unmade |= moved
+            if self.is_broad:
+                return
             # Whether it did here what it does in a run of all tests, without a look at values.
             is_exact = running.is_looked_at and self._is_as_recorded(self._met_by(running))
+            others = renamed(running.left.keys(), recorded.keys()) - self._stale if is_exact else ()
             for cell in running.left.keys() | recorded.keys():
                 is_left = cell in running.left and cell in recorded
                 # The whole of a dictionary may lack what others put there.
                 is_believed = is_exact and cell not in self._whole
                 is_open = is_left and is_believed and _is_unknown(recorded[cell])
-                if is_open or is_left and running.left[cell] == recorded[cell]:
+                if is_open or cell in others or is_left and running.left[cell] == recorded[cell]:
                     self._stale.discard(cell)
                 else:
                     self._stale.add(cell)
@@ -206,7 +211,8 @@ class Settling:
                 self.inexact[test] = lacked
             cells = running.left.keys() | recorded.keys()
             self._told |= cells
-            believed = self._believed(running, recorded) if test in self.inexact else set()
+            is_believed = self.is_alone or test in self.inexact
+            believed = self._believed(running, recorded) if is_believed else set()
             for cell in believed:
                 self._now[cell] = recorded[cell]
             cells -= believed
@@ -254,7 +260,7 @@ class Settling:
     def _believed(self, running, recorded):
         """The cells that a test which lacks something leaves as in the record, and is believed to: it
         runs once more, and if it does not leave the same then, those run that read it."""
-        if not self.tells_inexact:
+        if self.is_broad:
             return set()
         return {
             cell
@@ -318,7 +324,7 @@ class Settling:
                 self.agent.left.flush()
             self._end()
         write = self.agent.trace.write
-        if self.tells_inexact:
+        if not self.is_broad:
             tell(self.agent.trace, self.inexact)
         if not self.is_active:
             return
@@ -445,9 +451,10 @@ class Settling:
             self._passes(test, is_same, True)
         if not is_same:
             self._is_other(test)
-        # What is the same needs a look only where nobody knows the value.
-        unknown = map(_is_unknown, self.recorded.get(test, {}).values())
-        running.is_looked_at = not is_same or any(unknown)
+        # What is the same needs a look only where nobody knows the value, or the name.
+        known = self.recorded.get(test, {}).items()
+        is_open = any(_is_unknown(value) or alike(cell) for cell, value in known)
+        running.is_looked_at = not is_same or is_open
         if running.is_looked_at and (self._stale or self._unmade):
             self.agent.absorb()
             self.agent.met = running.met = Met()
