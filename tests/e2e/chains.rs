@@ -439,7 +439,7 @@ fn who_meets_it_leaves_another_value_where_others_leave_something() {
 }
 
 /// How many tests ran in each of the runs of one `tamis run`.
-fn sizes(run: &Run) -> Vec<u64> {
+pub fn sizes(run: &Run) -> Vec<u64> {
     let lines = run.stderr.lines();
     let events = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let ran = events.filter(|event| event["event"] == "ran");

@@ -17,6 +17,7 @@ mod agent;
 mod alone;
 mod anew;
 mod apart;
+mod at_once;
 mod audit;
 mod bad_input;
 mod believed;
