@@ -70,12 +70,8 @@ pub(crate) struct Words {
     /// What runners of tests ask test files for by themselves.
     pub asked: &'static [&'static str],
     /// By what code that was made while tests ran, and so is in no source, can reach more than what
-    /// has such a name, as [`crate::matrix::What::Reached`] spells it.
-    pub leading: Vec<String>,
-    /// The same of what asks for modules that the runner of tests hands to those who ask it.
-    pub handing_out: Vec<String>,
-    /// The same of what asks objects for attributes by names that nobody spells.
-    pub looking_up: Vec<String>,
+    /// has such a name.
+    pub leading: Vec<&'static str>,
 }
 
 /// A function of a source.

@@ -454,8 +454,6 @@ impl<'d> Planning<'d> {
             modules: self.modules.all,
             asked: words.asked,
             leading: words.leading,
-            handing_out: words.handing_out,
-            looking_up: words.looking_up,
             tells_calls,
             tells_docs,
             tells_serials,

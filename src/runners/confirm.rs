@@ -21,15 +21,9 @@ pub(crate) struct Confirm<'a> {
     /// What runners of tests ask test files for by themselves.
     pub asked: &'static [&'static str],
     /// By what code that was made while tests ran, and so is in no source, can reach more than what
-    /// has such a name, as [`crate::matrix::What::Reached`] spells it.
+    /// has such a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub leading: Vec<String>,
-    /// The same of what asks for modules that the runner of tests hands to those who ask it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub handing_out: Vec<String>,
-    /// The same of what asks objects for attributes by names that nobody spells.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub looking_up: Vec<String>,
+    pub leading: Vec<&'static str>,
     /// Whether records tell who asks functions how they can be called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tells_calls: bool,

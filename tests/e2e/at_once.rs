@@ -49,43 +49,35 @@ def test_read(n):
     });
 }
 
-/// A function of a file that is no source was made in the turn of another test, and what it reads
-/// was told only then. Whoever failed is looked at once, in whatever pass.
+/// Whoever failed is looked at once, in whatever pass.
 #[test]
-fn code_of_no_source_reads_what_it_spells_in_any_turn() {
+fn a_test_that_fails_in_each_pass_is_explained_once() {
     const FILES: &str = r#"
--- page.txt --
-import lib
-def show():
-    return lib.ZORK
 -- lib.py --
-ZORK = 0
-WARP = 0
-PAGE = {}
-def load(path):
-    with open(path) as file:
-        exec(compile(file.read(), path, "exec"), PAGE)
+LIMIT = 3
 -- test_a.py --
 import lib
-def test_z():
-    lib.ZORK = 1
-def test_w():
-    lib.WARP = 1
-def test_v():
-    lib.WARP = 2
-def test_load():
-    lib.load("page.txt")
-def test_use():
+def test_early():
     assert True
+def test_edited():
+    assert 1
+-- test_b.py --
+import pytest
+import lib
+@pytest.mark.parametrize("n", range(20))
+def test_other(n):
+    assert n >= 0
+def test_read():
+    assert lib.LIMIT > 0
 "#;
     on_all_interpreters(Wanted::Newest, |python| {
         let mut project = Project::new(python, FILES);
         project.commit("one");
         project.run();
-        let edit = "assert not lib.PAGE or lib.PAGE['show']() == 0";
-        let run = step(&mut project, &[("test_a.py", "assert True", edit)]);
+        let edit = ("test_a.py", "assert 1", "lib.LIMIT = 4\n    assert 0");
+        let run = step(&mut project, &[edit]);
         assert_eq!(run.code, 1, "{}", run.stderr);
-        assert!(project.is_as_plain(), "{}", run.stderr);
+        assert_eq!(sizes(&run), [1, 2], "{}", run.stderr);
         let told = "running 1 failed test again after tests that were left out";
         assert_eq!(run.stderr.matches(told).count(), 1, "{}", run.stderr);
     });

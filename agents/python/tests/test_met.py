@@ -26,8 +26,6 @@ class Reading:
     def by_names(self, names):
         return {0} if "size" in names else set()
 
-    def cells_of_members(self):
-        return {("lib.py", "C.size")}
 
     def reads_annotations(self, unit):
         return unit == 3
@@ -36,18 +34,15 @@ class Reading:
         return {("lib.py", "C.size")}
 
 
-def read(code=(), notes=(), told_of={}, asks_runner=False):
+def read(code=(), notes=()):
     content = {"functions": {"0": [[0, 0, 1], [3, 5, 2], [7, 9, 3]]}}
     session = types.SimpleNamespace(path=lambda path: path.rpartition("/")[2])
-    plan = types.SimpleNamespace(content=content, paths=["lib.py"], session=session)
-    plan.leading, plan.looking_up = ["vars", ":vars"], [":getattr"]
-    plan.handing_out = [".module"]
+    plan = types.SimpleNamespace(content=content, paths=["lib.py"], session=session, leading=["vars"])
     met = Met()
     met.code.update(range(len(code)))
     met.notes.update(notes)
-    reached = types.SimpleNamespace(told_of=told_of)
-    agent = types.SimpleNamespace(code_places=dict(enumerate(code)), reached=reached)
-    return read_of(met, agent, plan, Reading(), Functions(plan), asks_runner)
+    agent = types.SimpleNamespace(code_places=dict(enumerate(code)))
+    return read_of(met, agent, plan, Reading(), Functions(plan))
 
 
 def names(found):
@@ -78,27 +73,7 @@ def test_who_reads_annotations_reads_what_they_mean():
 def test_code_that_was_made_reads_what_it_spells(mark):
     assert names(read(notes=[("reached", FILE, mark + "size")])) == {"C.size"}
     assert read(notes=[("reached", FILE, mark + "argmap_size_12")]) == set()
-    is_function = mark != "."
-    assert (read(notes=[("reached", FILE, mark + "vars")]) is ANYTHING) == is_function
-
-
-def test_code_that_was_made_asks_objects():
-    assert names(read(notes=[("reached", FILE, ":getattr")])) == {"C.size"}
-    assert read(notes=[("reached", FILE, ".getattr")]) == set()
-
-
-def test_modules_that_the_runner_hands_out():
-    notes = [("reached", FILE, ".module")]
-    assert read(notes=notes) == set()
-    assert read(notes=notes, asks_runner=True) is ANYTHING
-
-
-def test_code_of_no_source_reads_what_was_told_when_it_was_made():
-    page = "/project/page.html"
-    told = {page: {("reached", FILE, ".size")}}
-    assert names(read([(page, 1)], told_of=told)) == {"C.size"}
-    assert read([(page, 1)], told_of={page: {("names", "*", None)}}) is ANYTHING
-    assert read([(page, 1)]) is ANYTHING
+    assert read(notes=[("reached", FILE, mark + "vars")]) is ANYTHING
 
 
 def test_keys_in_place_of_the_dictionary():

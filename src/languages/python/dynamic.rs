@@ -240,11 +240,10 @@ const WIDE_BUILTINS: [&str; 5] = ["globals", "locals", "vars", "dir", "help"];
 
 const LEAD_TO_NAMES: [&str; 3] = ["__dict__", "modules", "import_module"];
 
-/// All names that mean more to generated code than what has these names, as [`Generated::of`] takes
-/// them: what a unit tells that spells them, but for annotations, [`handing_out`] and
-/// [`looking_up`].
-pub(super) fn leading() -> Vec<String> {
-    let lists: [&[&str]; 16] = [
+/// All names that mean more to generated code than what has these names: [`Generated`], and what
+/// a unit tells that spells them, but for annotations.
+pub(super) fn leading() -> Vec<&'static str> {
+    let lists: [&[&str]; 17] = [
         &["inspect", "gc", "builtins", "__main__"],
         &ASK,
         &WIDE_NAMES,
@@ -261,30 +260,9 @@ pub(super) fn leading() -> Vec<String> {
         &ASK_FOR_ANYTHING,
         &LIST_MEMBERS,
         &BEYOND_VALUES,
+        &HAND_OUT_MODULES,
     ];
-    let all = lists.concat();
-    // Objects have attributes of their own by the names of these functions.
-    let is_function = |name: &&str| ASK.contains(name) || WIDE_BUILTINS.contains(name);
-    let asked = all.iter().filter(|name| !is_function(name));
-    let loaded = all.iter().filter(|name| !ASK.contains(name));
-    let imported = all.iter().map(|name| (*name).to_owned());
-    imported
-        .chain(loaded.map(|name| format!(":{name}")))
-        .chain(asked.map(|name| format!(".{name}")))
-        .chain(all.iter().map(|name| format!("{}{name}", TOLD[0])))
-        .collect()
-}
-
-/// The names of modules among the attributes of what runs tests, as [`leading`] has names.
-pub(super) fn handing_out() -> Vec<String> {
-    let marks = ["", ":", ".", "="];
-    let marked = |name: &&str| marks.map(|mark| format!("{mark}{name}"));
-    HAND_OUT_MODULES.iter().flat_map(marked).collect()
-}
-
-/// The functions that generated code calls to ask objects for attributes, as [`leading`] has names.
-pub(super) fn looking_up() -> Vec<String> {
-    ASK.iter().map(|name| format!(":{name}")).collect()
+    lists.concat()
 }
 
 /// Names, of whatever it be, by which code gets at attributes that nobody

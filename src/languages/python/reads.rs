@@ -34,8 +34,6 @@ pub(super) fn read_by(facts: &Facts<'_>, modules: &Needed, units: &[&Unit]) -> R
         words: Words {
             asked: &asked::ASKED_OF_TEST_FILES,
             leading: dynamic::leading(),
-            handing_out: dynamic::handing_out(),
-            looking_up: dynamic::looking_up(),
         },
     })
 }

@@ -97,8 +97,7 @@ fn plan<'d>(matrix: &'d Matrix, values: &'d Values, tests: &[&'d str]) -> Confir
         let reads = units.iter().map(|unit| reads_of(unit));
         let words = Words {
             asked: &["setup_module"],
-            leading: vec!["vars".to_owned()],
-            ..Words::default()
+            leading: vec!["vars"],
         };
         Ok((reads.collect(), words))
     };

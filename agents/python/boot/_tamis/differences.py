@@ -436,10 +436,6 @@ class Readings:
         """Those that whoever reads annotations may read."""
         return {self.differences.found[at].cell for at in self._by_annotations()}
 
-    def cells_of_members(self):
-        """Those that whoever asks objects for attributes that it does not spell may read."""
-        return {self.differences.found[at].cell for at in self._by_flag["members"]}
-
     def by_names(self, names):
         """The differences that pytest reads by one of these names. Not marks: those of the items are
         compared."""

@@ -1,22 +1,24 @@
-"""Names that tests make up and that are others in each run: they have a count or an address in them.
+"""Names that tests make up and that are others in each run: they have the address of an object in them.
+
+A name with a count in it is another one only where other tests have run, and somebody may ask for
+just that one.
 
 PYTEST_DONT_REWRITE
 """
 
 import re
 
-# Digits; and so many hexadecimal ones in a row that they are no word.
-_NUMBER = re.compile("[0-9a-fA-F]{12,}|[0-9]+")
-_DIGIT = re.compile("[0-9]")
+# So many hexadecimal digits in a row, and no word.
+_ADDRESS = re.compile("(?=[a-f]*[0-9])[0-9a-f]{12,}")
 
 
 def alike(cell):
-    """What a cell has in common with those whose names differ only in such numbers; `None` if its name
-    has none. Keys are what programs want them to be."""
+    """What a cell has in common with those whose names differ only in addresses; `None` if its name has
+    none. Keys are what programs want them to be."""
     path, name = cell
-    if "[" in name or _DIGIT.search(name) is None:
+    if "[" in name or _ADDRESS.search(name) is None:
         return None
-    return path, _NUMBER.sub(lambda found: "" if _DIGIT.search(found[0]) else found[0], name)
+    return path, _ADDRESS.sub("", name)
 
 
 def renamed(now, then):

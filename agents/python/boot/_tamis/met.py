@@ -56,24 +56,17 @@ class Functions:
         return (0, self._modules[path][0]) if self._modules[path] else None
 
 
-def read_of(met, agent, plan, reading, functions, asks_runner):
+def read_of(met, agent, plan, reading, functions):
     """The cells of those that `reading` is about that a turn may have read; `ANYTHING` if nobody
-    knows. `asks_runner`: what runs the tests can hand it modules."""
-    found, notes = set(), set(met.notes)
+    knows."""
+    found = set()
     by_key = _read_by_key(met, plan)
-    reads_annotations = False
+    reads_annotations = any(map(_is_of_annotations, met.notes))
     for number in met.code:
         place = agent.code_places.get(number)
         if place is None:
             return ANYTHING
         path = plan.session.path(place[0])
-        if not path.endswith(".py"):
-            # What such code spells was told when it was made.
-            told = agent.reached.told_of.get(place[0])
-            if told is None:
-                return ANYTHING
-            notes |= told
-            continue
         function = functions.at(path, place[1])
         if function is None:
             return ANYTHING
@@ -82,10 +75,7 @@ def read_of(met, agent, plan, reading, functions, asks_runner):
         cells = reading.cells_of(unit)
         # Of a dictionary that it reads by key, the keys were told.
         found |= {cell for cell in cells if (path, line, cell) not in by_key}
-    reads_annotations |= any(map(_is_of_annotations, notes))
-    for kind, path, text in notes:
-        if asks_runner and text in plan.handing_out:
-            return ANYTHING
+    for kind, path, text in met.notes:
         cells = _of_note(kind, path, text, plan, reading)
         if cells is ANYTHING:
             return ANYTHING
@@ -142,11 +132,10 @@ def _of_note(kind, path, text, plan, reading):
         return set() if " " in name else _named(name, reading)
     if mark in ("=", ".") and name == "__doc__":
         return {cell for cell in every if "__doc__" in cell[1]}
-    if text in plan.leading:
-        return ANYTHING
-    # Without a mark, code that was made while the test ran imports that, perhaps.
-    found = _named(name if mark in ("=", ".", ":") else text, reading)
-    return found | reading.cells_of_members() if text in plan.looking_up else found
+    if mark in ("=", ".", ":"):
+        return ANYTHING if name in plan.leading else _named(name, reading)
+    # Code that was made while the test ran imports that, perhaps.
+    return ANYTHING if text in plan.leading else _named(text, reading)
 
 
 def _named(name, reading):

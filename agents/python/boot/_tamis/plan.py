@@ -26,8 +26,6 @@ class Plan:
         self.modules = [frozenset(self.paths[at] for at in one) for one in content["modules"]]
         self.asked = frozenset(content.get("asked", ()))
         self.leading = frozenset(content.get("leading", ()))
-        self.handing_out = frozenset(content.get("handing_out", ()))
-        self.looking_up = frozenset(content.get("looking_up", ()))
         self.tests = content["tests"]
         self.index = UnitIndex(content["units"], content["sets"])
         # By number of the matrix.

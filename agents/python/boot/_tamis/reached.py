@@ -109,8 +109,6 @@ class Reached:
         self.paths = agent.paths
         # What the project called the source of code that it compiled.
         self.compiled = set()
-        # File of the project that is no source -> what was told of code that was made of it.
-        self.told_of = {}
         # Id of code and offset in it -> the code, and what is asked for there.
         self._asked = {}
         # Id of a docstring that was copied -> the text, and the code that it is of.
@@ -363,10 +361,7 @@ class Reached:
                 return
             if self.is_for_runner(frame):
                 return
-        told = self._spelled(code, caller or "", spaces)
-        if path is not None:
-            # Whoever calls its functions later runs nothing that tells this.
-            self.told_of.setdefault(path, set()).update(told)
+        self._spelled(code, caller or "", spaces)
 
     def _marshalled(self, code, frame):
         """Code as bytes has its docstrings, and those of all that it defines."""
@@ -417,9 +412,8 @@ class Reached:
         return None if frame is None else self.paths.code_file(frame.f_code.co_filename)
 
     def _spelled(self, code, caller, spaces):
-        """Note what `code` spells, for `caller` and for the modules of which it has the names. Returns
-        the notes."""
-        notes = set()
+        """Note what `code` spells, for `caller` and for the modules of which it has the names."""
+        note = self.agent.note
         # Of code that something else runs, nobody knows whose names it loads.
         mark = ":" if caller else ""
         waiting = [code]
@@ -435,7 +429,7 @@ class Reached:
             names = {loads.marked(name, mark) for name in spelled if "." not in name}
             modules = _imported(one)
             if modules is None:
-                notes.add(("names", "*", None))
+                note("names", "*")
                 modules = ()
             asked = {caller}
             for space in spaces + [vars(module) for module in modules]:
@@ -444,10 +438,9 @@ class Reached:
                     asked.add(path)
             for module in loads.modules():
                 self._all_of(vars(module))
-            notes.update(("reached", path, name) for path in asked for name in names)
-        for kind, path, text in notes:
-            self.agent.note(kind, path, text)
-        return notes
+            for path in asked:
+                for name in names:
+                    note("reached", path, name)
 
 
 def _origin(function, text):

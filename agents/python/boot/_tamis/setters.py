@@ -91,13 +91,11 @@ class Reads:
     def _met_of(self, running, reading, needed):
         """The same of the cells that `reading` is about, for modules that are `needed`."""
         agent = self._settling.agent
-        names = names_of(running.item)
-        asks_runner = "request" in names
-        cells = read_of(running.met, agent, self._plan, reading, self._functions, asks_runner)
+        cells = read_of(running.met, agent, self._plan, reading, self._functions)
         if cells is ANYTHING:
             return ANYTHING
         found = reading.differences.found
-        cells = cells.union(found[at].cell for at in reading.by_names(names))
+        cells = cells.union(found[at].cell for at in reading.by_names(names_of(running.item)))
         cells |= reading.read_by_all
         cells = {cell for cell in cells if cell in reading.everywhere or cell[0] in needed}
         return cells.union(reading.differences.settings)

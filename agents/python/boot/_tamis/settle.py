@@ -27,6 +27,7 @@ from .left import UNKNOWN
 from .made_up import alike, renamed
 from .met import ANYTHING, Met
 from .restoring import Numbers
+from .running import Running
 from .setters import hash_of
 from .turns import Turns, hashes_of, hashes_told
 
@@ -189,7 +190,8 @@ class Settling:
                 is_left = cell in running.left and cell in recorded
                 # The whole of a dictionary may lack what others put there.
                 is_believed = is_exact and cell not in self._whole
-                is_open = is_left and is_believed and _is_unknown(recorded[cell])
+                # Nor is it seen at once that something changed of which nobody knows the value.
+                is_open = cell in recorded and is_believed and _is_open(recorded[cell])
                 if is_open or cell in others or is_left and running.left[cell] == recorded[cell]:
                     self._stale.discard(cell)
                 else:
@@ -453,7 +455,7 @@ class Settling:
             self._is_other(test)
         # What is the same needs a look only where nobody knows the value, or the name.
         known = self.recorded.get(test, {}).items()
-        is_open = any(_is_unknown(value) or alike(cell) for cell, value in known)
+        is_open = any(_is_open(value) or alike(cell) for cell, value in known)
         running.is_looked_at = not is_same or is_open
         if running.is_looked_at and (self._stale or self._unmade):
             self.agent.absorb()
@@ -562,22 +564,6 @@ class Settling:
         self._then.update(cells)
 
 
-class Running:
-    """A test that runs."""
-
-    def __init__(self, item, is_same, place):
-        self.item = item
-        self.test = item.nodeid
-        self.is_same = is_same
-        self.place = place
-        # Whether what it meets matters, and what shows that if it can be anything else.
-        self.is_looked_at = True
-        self.met = None
-        # Cell -> value, and absolute path.
-        self.left = {}
-        self.files = {}
-
-
 # So many tests that wait may turn out different before nobody waits any more.
 _MANY = 200
 
@@ -591,6 +577,11 @@ _NEVER = UNKNOWN + UNKNOWN
 def _known(value, test):
     """What was left, and nobody knows what, is equal to itself only."""
     return value if value != UNKNOWN else UNKNOWN + test
+
+
+def _is_open(value):
+    """Whether no value was recorded."""
+    return value is None or _is_unknown(value)
 
 
 def _is_unknown(value):
