@@ -56,6 +56,9 @@ def unmet(exclusion, collected, met):
 def costs_more(exclusion, runs, all_tests):
     """Whether so many run, or once more here and in the runs before, that all may as well: these leave
     what they leave in a run of all tests, and nobody has to look at it."""
+    if exclusion.shard is not None:
+        # The others run elsewhere.
+        return False
     if exclusion.anew:
         return 3 * (exclusion.anew["again"] + runs) > 2 * all_tests
     return 10 * runs > 9 * all_tests
