@@ -49,7 +49,7 @@ def begin(agent, plan, collected, kept, waiting):
     runs |= others
     settling.other_items = plan.other_items(number)
     settling.is_alone = not waiting and not lacking
-    needed, settling.is_broad = _needed(settling, collected, runs, waiting, lacking.is_broad)
+    needed, settling.is_broad = _needed(settling, collected, runs, waiting, lacking)
     needed += separators(collected, runs.union(needed), waiting)
     if waiting and not lacking and not _pays(others.union(needed), waiting):
         # Those that run anyway need most of these.
@@ -67,21 +67,26 @@ def begin(agent, plan, collected, kept, waiting):
     return begun
 
 
-def _needed(settling, collected, runs, waiting, are_all):
+def _needed(settling, collected, runs, waiting, lacking):
     """The tests that leave what those read which run, and those that end what they set up; and
-    whether all run that leave anything: `are_all`, or it is most of them."""
-    ends = frozenset()
+    whether all run that leave anything, as it is most of them or nobody knows what is `lacking`."""
+    ends, are_all = frozenset(), lacking.is_broad
+    most = _MOST_AGAIN if lacking else _MOST
     leavers = [item.nodeid for item in collected if item.nodeid in settling.recorded]
     while True:
         others = [test for test in leavers if test not in runs and test not in ends]
         needed = others if are_all else setters(settling, collected, runs | ends)
         # Then those that run meet what they meet in a run of all tests.
-        are_all = are_all or 2 * len(needed) > len(others)
+        are_all = are_all or len(needed) > most * len(others)
         needed = others if are_all else needed
         found = last_ones(collected, runs.union(ends, needed), waiting)
         if not found:
             return [*needed, *ends], are_all
         ends |= found
+
+
+# Beyond this part all that leave something run; and in a second pass, as a third one costs more.
+_MOST, _MOST_AGAIN = 0.75, 0.5
 
 
 def _pays(needed, waiting):
