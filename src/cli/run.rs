@@ -162,7 +162,7 @@ fn select_and_run(
         runs_before: 0,
         passes: 0,
         after: None,
-        failing: RefCell::default(),
+        failing: &RefCell::default(),
         report,
     };
     let done = work.run();

@@ -54,8 +54,7 @@ impl Work<'_> {
         let driver = driver(self.project.config.runner.value, self.command);
         let stay = std::env::var_os(FAILURES_STAY).is_some() || was_interrupted();
         let may = is_part && driver.takes_orders() && !stay;
-        let known = self.failing.borrow().clone();
-        let are_known = bad.iter().all(|test| known.contains(*test));
+        let are_known = bad.iter().all(|test| self.failing.borrow().contains(*test));
         if ran.ended != Ended::Exit(1) || are_known || !may {
             return Ok(nothing);
         }
@@ -178,7 +177,6 @@ impl Work<'_> {
             after,
             suite: self.suite.clone(),
             cwd: self.cwd.clone(),
-            failing: self.failing.clone(),
             ..*self
         };
         let done = work.run();

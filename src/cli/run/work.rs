@@ -43,7 +43,7 @@ pub(super) struct Work<'a> {
     /// The run before, if tests left something anew in it: those that can meet it run.
     pub after: Option<&'a Recorded>,
     /// Tests that fail in the suite's own order too, as runs of this command have shown.
-    pub failing: RefCell<BTreeSet<String>>,
+    pub failing: &'a RefCell<BTreeSet<String>>,
     pub report: &'a Report,
 }
 

@@ -201,9 +201,11 @@ def _limits(agent):
         faulthandler.is_enabled(),
     ]
     traced = sys.modules.get("tracemalloc")
-    # To import it changes nothing: whoever shows the first warning of some kinds does.
-    is_there = traced is not None
-    found.append((traced.is_tracing(), traced.get_traceback_limit()) if is_there else (False, 1))
+    if traced is None:
+        # To import it changes nothing: whoever shows the first warning of some kinds does.
+        found.append((False, 1))
+    else:
+        found.append((traced.is_tracing(), traced.get_traceback_limit()))
     return found
 
 
