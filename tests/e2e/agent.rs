@@ -83,11 +83,10 @@ const OF_COLLECTOR: [&str; 3] = [
     "tests/test_units.py",
 ];
 
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 10] = [
     "tests/test_bytecode.py",
     "tests/test_keys.py",
     "tests/test_left.py",
-    "tests/test_made_up.py",
     "tests/test_met.py",
     "tests/test_pytest.py",
     "tests/test_restoring.py",

@@ -24,7 +24,6 @@ turns of the record.
 from .confirm import file_of, names_of
 from .lacking import tell
 from .left import UNKNOWN
-from .made_up import alike, renamed
 from .met import ANYTHING, Met
 from .restoring import Numbers
 from .running import Running
@@ -185,14 +184,12 @@ class Settling:
                 return
             # Whether it did here what it does in a run of all tests, without a look at values.
             is_exact = running.is_looked_at and self._is_as_recorded(self._met_by(running))
-            others = renamed(running.left.keys(), recorded.keys()) - self._stale if is_exact else ()
             for cell in running.left.keys() | recorded.keys():
                 is_left = cell in running.left and cell in recorded
                 # The whole of a dictionary may lack what others put there.
                 is_believed = is_exact and cell not in self._whole
-                # Nor is it seen at once that something changed of which nobody knows the value.
-                is_open = cell in recorded and is_believed and _is_open(recorded[cell])
-                if is_open or cell in others or is_left and running.left[cell] == recorded[cell]:
+                is_open = is_left and is_believed and _is_unknown(recorded[cell])
+                if is_open or is_left and running.left[cell] == recorded[cell]:
                     self._stale.discard(cell)
                 else:
                     self._stale.add(cell)
@@ -453,10 +450,9 @@ class Settling:
             self._passes(test, is_same, True)
         if not is_same:
             self._is_other(test)
-        # What is the same needs a look only where nobody knows the value, or the name.
-        known = self.recorded.get(test, {}).items()
-        is_open = any(_is_open(value) or alike(cell) for cell, value in known)
-        running.is_looked_at = not is_same or is_open
+        # What is the same needs a look only where nobody knows the value.
+        unknown = map(_is_unknown, self.recorded.get(test, {}).values())
+        running.is_looked_at = not is_same or any(unknown)
         if running.is_looked_at and (self._stale or self._unmade):
             self.agent.absorb()
             self.agent.met = running.met = Met()
@@ -577,11 +573,6 @@ _NEVER = UNKNOWN + UNKNOWN
 def _known(value, test):
     """What was left, and nobody knows what, is equal to itself only."""
     return value if value != UNKNOWN else UNKNOWN + test
-
-
-def _is_open(value):
-    """Whether no value was recorded."""
-    return value is None or _is_unknown(value)
 
 
 def _is_unknown(value):
