@@ -285,7 +285,6 @@ fn volatile() -> Case {
     Case::new(
         r#"
 -- clock.py --
-import os
 import time
 import uuid
 
@@ -296,7 +295,7 @@ def now():
 
 STARTED = now()
 ID = uuid.uuid4()
-PROCESS = os.getpid()
+MOMENT = time.monotonic_ns()
 
 
 def elapsed():
@@ -317,8 +316,8 @@ def test_id():
     assert clock.ID
 
 
-def test_process():
-    assert clock.PROCESS
+def test_moment():
+    assert clock.MOMENT
 
 
 def test_plain():
@@ -336,7 +335,7 @@ def test_plain():
         [
             "test_clock.py::test_elapsed",
             "test_clock.py::test_id",
-            "test_clock.py::test_process",
+            "test_clock.py::test_moment",
         ],
     )
     .edit(
@@ -349,7 +348,7 @@ def test_plain():
         [
             "! test_clock.py::test_elapsed",
             "test_clock.py::test_id",
-            "test_clock.py::test_process",
+            "test_clock.py::test_moment",
         ],
     )
 }

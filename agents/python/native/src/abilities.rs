@@ -105,6 +105,21 @@ unsafe fn base_reader(mut kind: Ref, slots: &mut Vec<isize>) -> Option<Reader> {
 /// Whether instances of `kind` only add slots, a dict and a list of weak references to those
 /// of `base`.
 pub unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
+    added_bytes(kind, base) == 8 * type_object::slots(kind)
+}
+
+/// Whether instances of a type in C add nothing to those of its base but a dict and a list of weak
+/// references.
+pub unsafe fn adds_no_field(kind: Ref) -> bool {
+    let base = type_object::base(kind);
+    !base.is_null()
+        && added_bytes(kind, base) == 0
+        && type_object::itemsize(kind) == type_object::itemsize(base)
+}
+
+/// What instances of `kind` have beyond those of `base`, without a dict and a list of weak
+/// references.
+unsafe fn added_bytes(kind: Ref, base: Ref) -> isize {
     let flags = type_object::flags(kind);
     let gains = |offset: unsafe fn(Ref) -> isize, managed: usize| {
         // SAFETY: reads fields of two live types.
@@ -112,8 +127,8 @@ pub unsafe fn is_made_of_slots(kind: Ref, base: Ref) -> bool {
     };
     let dict = gains(type_object::dictoffset, type_object::MANAGED_DICT);
     let weak = gains(type_object::weaklistoffset, type_object::MANAGED_WEAKREF);
-    let words = type_object::slots(kind) + isize::from(dict) + isize::from(weak);
-    type_object::basicsize(kind) - type_object::basicsize(base) == 8 * words
+    let words = isize::from(dict) + isize::from(weak);
+    type_object::basicsize(kind) - type_object::basicsize(base) - 8 * words
 }
 
 /// Probes once how this interpreter's objects are laid out.

@@ -178,6 +178,7 @@ unsafe extern "C" {
     pub fn PyThreadState_Get() -> *mut c_void;
     pub fn PyTuple_GetItem(tuple: Ref, at: isize) -> Ref;
     pub fn PyTuple_Pack(len: isize, ...) -> Ref;
+    pub fn PyThread_get_thread_ident() -> usize;
     pub fn PyTuple_Size(tuple: Ref) -> isize;
     pub fn PyType_FromSpec(spec: *mut c_void) -> Ref;
     pub fn PyType_IsSubtype(a: Ref, b: Ref) -> c_int;
@@ -273,6 +274,7 @@ pub mod type_object {
 
     const VAR_SIZE: isize = 16;
     const BASICSIZE: isize = 32;
+    const ITEMSIZE: isize = 40;
     const VECTORCALL_OFFSET: isize = 56;
     const HASH: isize = 120;
     const FLAGS: isize = 168;
@@ -302,6 +304,9 @@ pub mod type_object {
     }
     pub unsafe fn basicsize(kind: Ref) -> isize {
         word(kind, BASICSIZE) as isize
+    }
+    pub unsafe fn itemsize(kind: Ref) -> isize {
+        word(kind, ITEMSIZE) as isize
     }
     /// How many slots a class made by a `class` statement has.
     pub unsafe fn slots(kind: Ref) -> isize {

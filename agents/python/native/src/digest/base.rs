@@ -165,7 +165,9 @@ unsafe fn is_attribute(label: Label, name: &[u8]) -> bool {
 }
 
 /// Types in C whose instances never change.
-const UNCHANGING: [&[u8]; 10] = [
+const UNCHANGING: [&[u8]; 12] = [
+    b"pydantic_core._pydantic_core.SchemaValidator",
+    b"pydantic_core._pydantic_core.SchemaSerializer",
     b"range",
     b"re.Pattern",
     b"Struct",

@@ -15,13 +15,18 @@ pub struct Names {
     /// Modules that no name leads to here.
     late: Vec<Vec<u8>>,
     references: ByAddress<Option<Digest>>,
+    /// See `addresses`.
+    pub addresses: Option<ByAddress<Digest>>,
     /// State of the process that has an account of its own.
     process: Option<ByAddress<Digest>>,
 }
 
 /// What a name of the standard library tells better than content: the
-/// environment, the standard streams, the hidden random generator.
-const PROCESS: [(&[u8], &[u8]); 9] = [
+/// environment, the standard streams, those with which pytest captures them, the hidden random
+/// generator.
+const PROCESS: [(&[u8], &[u8]); 11] = [
+    (b"_tamis.capture", b"captured_stdout"),
+    (b"_tamis.capture", b"captured_stderr"),
     (b"os", b"environ"),
     (b"os", b"environb"),
     (b"random", b"_inst"),
@@ -136,6 +141,7 @@ impl Names {
             roots,
             late,
             references: ByAddress::default(),
+            addresses: None,
             process: None,
         }
     }

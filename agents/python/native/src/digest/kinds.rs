@@ -4,7 +4,7 @@
 use super::classes::{Names, dict_of, entries, find, type_name};
 use super::hash::Digest;
 use super::noise::Filter;
-use crate::abilities::is_made_of_slots;
+use crate::abilities::{adds_no_field, is_made_of_slots};
 use crate::ffi::*;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,6 +43,8 @@ pub enum Kind {
     Descriptor,
     /// All of its content are objects that the garbage collector sees.
     Referents,
+    /// The same, and `__name__`.
+    Named,
     Weak,
     WeakProxy,
     LruCache,
@@ -62,6 +64,10 @@ pub enum Kind {
     /// A lock: equal while nobody holds it.
     Lock,
     RLock,
+    /// `numpy.ndarray`
+    Array,
+    /// The same while it is empty.
+    Queue,
     Context,
     Local,
     /// C code, by its name.
@@ -175,6 +181,7 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         b"re.Pattern" => Kind::Members(&[c"pattern", c"flags"]),
         b"Struct" | b"_struct.Struct" => Kind::Members(&[c"format"]),
         b"typing.ParamSpecArgs" | b"typing.ParamSpecKwargs" => Kind::Members(&[c"__origin__"]),
+        b"numpy._ArrayFunctionDispatcher" => Kind::Members(&[c"_implementation"]),
         b"_random.Random" => Kind::Answer(c"getstate"),
         b"operator.methodcaller"
         | b"_collections._tuplegetter"
@@ -197,15 +204,23 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
             c"parse_int",
             c"parse_constant",
         ]),
+        // What C++ code is called by.
+        _ if name.starts_with(b"pybind11_builtins.pybind11_detail_function_record") => Kind::Object,
         // There is one of the first; `_fields_` says the same as the others.
         b"unicodedata.UCD" | b"CField" | b"_ctypes.CField" => Kind::Object,
         b"decimal.Decimal" | b"zoneinfo.ZoneInfo" => Kind::Spelled,
-        b"decimal.Context" => Kind::Shown,
+        // Some bytes of the second have no meaning.
+        b"decimal.Context" | b"numpy.longdouble" | b"numpy.float128" => Kind::Shown,
         b"datetime.date" => Kind::Date,
         b"datetime.time" => Kind::Time,
         b"datetime.datetime" => Kind::DateTime,
         b"datetime.timedelta" => Kind::Delta,
         b"datetime.tzinfo" => Kind::Object,
+        b"_queue.SimpleQueue" => Kind::Queue,
+        b"numpy.ndarray" => Kind::Array,
+        b"numpy.ufunc" => Kind::Named,
+        // What it remembers of values that are told beside it.
+        b"pandas._libs.internals.BlockValuesRefs" => Kind::Object,
         b"_thread.lock" => Kind::Lock,
         b"_thread.RLock" => Kind::RLock,
         b"_thread._local" => Kind::Local,
@@ -276,6 +291,11 @@ pub unsafe fn shape_of(kind: Ref, names: &mut Names) -> Shape {
         at = base;
         shape.is_exact = false;
     }
+    // A type in C that has no field beyond those of its base holds nothing more.
+    while kind_of_name(type_name(at), version().1) == Kind::Opaque && adds_no_field(at) {
+        at = type_object::base(at);
+        shape.is_exact = false;
+    }
     shape.base = at;
     let is = |base: *mut Object| unsafe { PyType_IsSubtype(at, base) != 0 };
     shape.kind = match kind_of_name(type_name(at), version().1) {
@@ -295,6 +315,7 @@ pub unsafe fn shape_of(kind: Ref, names: &mut Names) -> Shape {
             Kind::Members(&[c"__module__", c"__qualname__"])
         }
         Kind::Opaque if is(PyExc_BaseException) && !is(PyExc_UnicodeError) => Kind::Referents,
+        Kind::Opaque if says_how_to_pickle(at) => Kind::Answer(c"__reduce__"),
         Kind::Opaque if at == (*PySys_GetObject(c"implementation".as_ptr())).kind => Kind::Object,
         kind => kind,
     };
@@ -341,12 +362,33 @@ unsafe fn filter_of(kind: Ref, names: &Names) -> Filter {
             match (module.as_slice(), name.as_slice()) {
                 (b"pathlib" | b"pathlib._local", b"PurePath") => return Filter::Path,
                 (b"logging", b"Logger") => return Filter::Logger,
+                (b"tempfile", b"_RandomNameSequence") => return Filter::Random,
+                (b"sqlalchemy.util._collections", b"LRUCache") => return Filter::Compiled,
+                (b"pandas" | b"pandas.core.indexes.base", b"Index") => return Filter::Index,
+                (b"pandas.core.internals.blocks", b"Block") => return Filter::Index,
                 _ => {}
             }
         }
         at = type_object::base(at);
     }
     Filter::All
+}
+
+/// Whether a type in C of a library has a `__reduce__`: code of its own that tells all that an
+/// instance holds. Those of the interpreter are known one by one; some warn if they are asked.
+unsafe fn says_how_to_pickle(kind: Ref) -> bool {
+    let name = type_name(kind);
+    if !name.contains(&b'.') || name.starts_with(b"_") || name.starts_with(b"itertools.") {
+        return false;
+    }
+    let mut at = kind;
+    while !at.is_null() && at != &raw mut PyBaseObject_Type {
+        if let Some(method) = find(dict_of(at), b"__reduce__") {
+            return (*method).kind != &raw mut PyFunction_Type;
+        }
+        at = type_object::base(at);
+    }
+    false
 }
 
 /// Whether programs go by the identity of such objects. Values that never

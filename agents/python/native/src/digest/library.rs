@@ -86,10 +86,18 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
             content.part("registry", object, REGISTERED);
         }
         Kind::Members(names) => members(object, shape, names, content),
+        Kind::Named => {
+            members(object, shape, &[c"__name__"], content);
+            for held in referents(object, shape.base) {
+                content.child(Label::Part("referent"), held);
+            }
+        }
         Kind::Answer(method) => answer(object, shape, method, content),
         Kind::Spelled | Kind::Shown => spelled(object, shape, content),
         Kind::Date | Kind::Time | Kind::DateTime | Kind::Delta => time(object, shape, content),
         Kind::Lock | Kind::RLock => lock(object, shape, content),
+        Kind::Queue => queue(object, shape, content),
+        Kind::Array => array(object, shape, content),
         Kind::Local => local(object, shape, content),
         Kind::Capsule => {
             let name = PyCapsule_GetName(object);
@@ -302,8 +310,14 @@ unsafe fn generator(object: Ref, shape: &Shape, content: &mut Content) {
 /// class of the program takes part.
 unsafe fn answer(object: Ref, shape: &Shape, method: &CStr, content: &mut Content) {
     let unknown = Why::Type(shape.base);
-    if method != c"getstate" && !shape.is_exact {
-        // These ask the instance's class or attributes.
+    let is_own = || unsafe {
+        content.walk.names.full_name((*object).kind).is_some_and(|(module, _)| {
+            let package = |name: &[u8]| name.split(|byte| *byte == b'.').next().map(<[u8]>::to_vec);
+            package(&module) == package(type_name(shape.base))
+        })
+    };
+    if method != c"getstate" && !shape.is_exact && !is_own() {
+        // These may ask the instance's class or attributes, which the program makes.
         return content.fail(unknown);
     }
     let method = PyObject_GetAttrString(shape.base, method.as_ptr());
@@ -356,6 +370,67 @@ unsafe fn lock(object: Ref, shape: &Shape, content: &mut Content) {
     });
     if !is_free {
         content.fail(Why::Said("a lock that is held"));
+    }
+}
+
+/// Of bytes in an array that are looked at in each turn in which it may change.
+const MOST_BYTES: usize = 4 << 20;
+
+/// `numpy` tells dtype, shape, order and content at once; not whether it may be written to, and
+/// whose memory it has.
+unsafe fn array(object: Ref, shape: &Shape, content: &mut Content) {
+    let exact = match shape.is_exact {
+        true => Some(object),
+        // One of the type itself with the same memory, of which a class of the program says nothing.
+        false => {
+            let view = PyObject_GetAttrString(shape.base, c"view".as_ptr());
+            content.walk.keep(view).and_then(|view| unsafe {
+                let nothing = std::ptr::null_mut::<Object>();
+                let view = PyObject_CallFunctionObjArgs(view, object, shape.base, nothing);
+                content.walk.keep(view)
+            })
+        }
+    };
+    let mut ask = |of: Ref, name: &CStr| {
+        // SAFETY: the accessors of C types.
+        unsafe { content.walk.keep(PyObject_GetAttrString(of, name.as_ptr())) }
+    };
+    let asked = exact.and_then(|exact| {
+        let (size, flags) = (ask(exact, c"nbytes")?, ask(exact, c"flags")?);
+        Some((exact, size, flags, ask(exact, c"base")?))
+    });
+    let Some((exact, size, flags, base)) = asked else {
+        return content.fail(Why::Type(shape.base));
+    };
+    if PyLong_AsLong(size) as usize > MOST_BYTES {
+        return content.fail(Why::Said("an array of more than 4 MiB"));
+    }
+    let flags = ask(flags, c"num");
+    if let Some(flags) = flags {
+        content.child(Label::Part("flags"), flags);
+    }
+    if base != &raw mut _Py_NoneStruct && base != object {
+        content.child(Label::Part("base"), base);
+    }
+    let reduced = PyObject_GetAttrString(exact, c"__reduce__".as_ptr());
+    let reduced = content.walk.keep(reduced).and_then(|reduce| unsafe {
+        let answer = PyObject_CallFunctionObjArgs(reduce, std::ptr::null_mut::<Object>());
+        content.walk.keep(answer)
+    });
+    match reduced {
+        Some(reduced) => content.child(Label::Part("state"), reduced),
+        None => content.fail(Why::Type(shape.base)),
+    }
+}
+
+unsafe fn queue(object: Ref, shape: &Shape, content: &mut Content) {
+    let is_empty = PyObject_GetAttrString(shape.base, c"empty".as_ptr());
+    let is_empty = content.walk.keep(is_empty).map(|is_empty| unsafe {
+        PyObject_CallFunctionObjArgs(is_empty, object, std::ptr::null_mut::<Object>())
+    });
+    match is_empty.and_then(|answer| unsafe { content.walk.keep(answer) }) {
+        Some(answer) if answer == &raw mut _Py_TrueStruct => {}
+        _ => content.fail(Why::Said("a queue that is not empty")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Cells and their values: for each global, member of a class or entry of a
 //! container, a digest of what it reaches.
 
+mod addresses;
 mod base;
 mod classes;
 mod codes;

@@ -11,6 +11,12 @@ pub enum Filter {
     Path,
     /// `logging.Logger`: parents and handlers by reference, no caches.
     Logger,
+    /// What names of temporary files are made of, another one in each process.
+    Random,
+    /// Of SQLAlchemy: without the statements that it has compiled, by what they say.
+    Compiled,
+    /// Of `pandas`: without what it remembers of its values.
+    Index,
 }
 
 pub enum Taken {
@@ -75,6 +81,9 @@ impl Filter {
             (Filter::Path, b"_raw_paths") => Taken::Whole,
             (Filter::Path, b"_drv" | b"_root" | b"_parts") if version().1 < 12 => Taken::Whole,
             (Filter::Path, _) => Taken::Not,
+            (Filter::Random, _) => Taken::Not,
+            (Filter::Compiled, b"_data" | b"_counter") => Taken::Not,
+            (Filter::Index, b"_cache" | b"_id" | b"_references") => Taken::Not,
             (Filter::Logger, b"_cache" | b"manager") => Taken::Not,
             (Filter::Logger, b"parent") => Taken::Named,
             (Filter::Logger, b"handlers") => Taken::Types,

@@ -40,6 +40,10 @@ unsafe fn base(object: Ref, shape: &Shape, content: &mut Content) {
     match shape.kind {
         Kind::Object => {}
         Kind::Single | Kind::Opaque => content.fail(Why::Type(shape.base)),
+        Kind::Int if shape.is_exact => match content.walk.object_at(object) {
+            Some(meant) => content.child(Label::Part("address"), meant),
+            None => scalar(object, shape.kind, &mut content.hasher),
+        },
         Kind::Bool | Kind::Int | Kind::Complex | Kind::Text | Kind::Bytes => {
             scalar(object, shape.kind, &mut content.hasher);
         }

@@ -63,6 +63,8 @@ pub struct Walk {
     /// The node that is being read.
     reading: Option<usize>,
     shapes: ByAddress<Rc<Shape>>,
+    /// See `addresses`.
+    pub living: Option<ByAddress<()>>,
     spare: Vec<Edge>,
     /// Objects made on the way; they live until the taking ends, so that no
     /// address is used twice.
@@ -104,6 +106,7 @@ impl Walk {
             passing: Vec::new(),
             reading: None,
             shapes: ByAddress::default(),
+            living: None,
             spare: Vec::new(),
             made: ByAddress::default(),
         }
@@ -155,7 +158,8 @@ impl Walk {
     pub unsafe fn plain(&mut self, object: Ref) -> Option<Digest> {
         let kind = (*object).kind;
         if kind == &raw mut PyUnicode_Type {
-            return Some(text_digest(object, &self.project));
+            let found = text_of(object).and_then(|text| self.names.text_with_addresses(&text));
+            return Some(found.unwrap_or_else(|| text_digest(object, &self.project)));
         }
         let shape = self.shape(kind);
         match shape.kind {
@@ -165,6 +169,13 @@ impl Walk {
             _ if !shape.is_exact => None,
             Kind::Single => Some(of_text("single", type_name(kind))),
             Kind::Bool | Kind::Int | Kind::Complex | Kind::Bytes => {
+                let is_whole = shape.kind == Kind::Int;
+                if is_whole && let Some(digest) = self.names.number_of_process(object) {
+                    return Some(digest);
+                }
+                if is_whole && self.object_at(object).is_some() {
+                    return None;
+                }
                 let mut hasher = const { Hasher::new("value") };
                 scalar(object, shape.kind, &mut hasher);
                 Some(hasher.finish())
@@ -201,7 +212,8 @@ impl Walk {
         let shape = self.shape((*object).kind);
         match shape.kind {
             _ if !shape.is_exact => false,
-            Kind::Bool | Kind::Int => true,
+            Kind::Bool => true,
+            Kind::Int => !self.is_of_process(object),
             Kind::Float => !f64::from_bits(word(object, 16) as u64).is_nan(),
             // By address up to 3.11.
             Kind::Single => object == &raw mut _Py_NoneStruct && version().1 >= 12,
