@@ -222,7 +222,6 @@ class Files:
         elif event in LASTING:
             self.agent.doubtful.add(self.agent.top.number)
         elif event == "sqlite3.connect":
-            self.agent.doubtful.add(self.agent.top.number)
             self.on_database(arguments[0], frame)
         elif event == "ctypes.dlopen":
             name = arguments[0]
@@ -305,10 +304,12 @@ class Files:
             self.read(path)
 
     def on_database(self, name, frame):
-        if not isinstance(name, (str, bytes)):
-            return
-        text = os.fsdecode(name)
+        text = os.fsdecode(name) if isinstance(name, (str, bytes)) else None
         if text in ("", ":memory:"):
+            # Nobody else gets at it, and the connection has no value.
+            return
+        self.agent.doubtful.add(self.agent.top.number)
+        if text is None:
             return
         if text.startswith("file:"):
             text = text[5:].split("?", 1)[0]

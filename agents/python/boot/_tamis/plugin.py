@@ -11,7 +11,18 @@ import time
 import pytest
 
 from . import agent as agent_module
-from . import dists, envvars, finding, fingerprint, fixtures, late, options, outcomes, parameters
+from . import (
+    capture,
+    dists,
+    envvars,
+    finding,
+    fingerprint,
+    fixtures,
+    late,
+    options,
+    outcomes,
+    parameters,
+)
 from .agent import guard
 from .trace import encode
 
@@ -90,6 +101,7 @@ class Session:
     @guard
     def _describe(self):
         agent, config = self.agent, self.config
+        capture.find(config)
         agent.collector.session_begins()
         # Changes up to this point are changes for every test.
         agent.state.ran(agent.root_scope)

@@ -169,22 +169,16 @@ def _logging(agent):
 
 
 def _logger(logger):
+    """Without pytest's handlers, which show what was logged: it puts them there for the time of the
+    collection and of the tests, and `dictConfig` removes them at import."""
     return (
         type(logger),
         logger.level,
         logger.disabled,
         logger.propagate,
-        [_handler(one) for one in logger.handlers],
+        [one for one in logger.handlers if not type(one).__module__.startswith("_pytest.")],
         list(logger.filters),
     )
-
-
-def _handler(handler):
-    """A handler with all that it holds; of pytest's own, which differ, what tests can set."""
-    kind = type(handler)
-    if kind.__module__.startswith("_pytest."):
-        return kind, handler.level, handler.formatter, list(handler.filters)
-    return handler
 
 
 def _limits(agent):
