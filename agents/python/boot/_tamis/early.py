@@ -107,8 +107,11 @@ class Early:
             return
         self.seen.update(new)
         begun, self.begun = self.begun, None
-        if begun is None or self._met_project(new):
+        met = None if begun is None else self._met(new)
+        if met is None:
             return
+        if met:
+            begun = blake2b(repr((begun, met)).encode(), digest_size=16).hexdigest()
         found = libraries.roots(self.agent, (), new)
         roots = [root for root in found if self._is_of_library(root[1])]
         if not roots:
@@ -125,13 +128,17 @@ class Early:
             left.update(item for item in cells.items() if (label, item[0]) not in touched)
             self.taken[label] = left
 
-    def _met_project(self, names):
-        """Whether an import of these modules read files of the project or ran its code: then what
-        came of it can be told by values alone."""
+    def _met(self, names):
+        """What an import of these modules looked for in the project, and what it found; `None` if it
+        read files of the project or ran its code: then what came of it can be told by values
+        alone."""
         agent = self.agent
         scopes = (agent.module_scopes.get(name) for name in names)
         units = set().union(*(scope.units for scope in scopes if scope is not None))
-        return any(self._is_of_project(kind, path) for kind, path, _ in agent.told(units))
+        met = [one for one in agent.told(units) if self._is_of_project(one[0], one[1])]
+        if any(kind != "exists" for kind, _, _ in met):
+            return None
+        return sorted((agent.relative(path), str(found)) for _, path, found in met)
 
     def _is_of_project(self, kind, path):
         if kind == "code":
