@@ -55,6 +55,7 @@ mod minimise;
 mod moments;
 mod node;
 mod odd_files;
+mod of_process;
 mod order;
 mod owner;
 mod parts;

@@ -472,7 +472,7 @@ def start(trace_directory):
     root = os.environ.get("TAMIS_ROOT") or ""
     agent = Agent(trace_directory, root.rstrip("/"), boot)
     from . import caches, collector, dists, environ, files, imports, processes, pytest_entry
-    from . import keys, left, reached, references, registered, serials, state, values
+    from . import constants, keys, left, reached, references, registered, serials, state, values
 
     current = agent
     try:
@@ -487,6 +487,7 @@ def start(trace_directory):
         environ.install(agent)
         processes.install(agent)
         caches.install(agent)
+        constants.install(agent)
         references.install(agent)
         registered.install(agent)
         agent.resolve_imports = functools.partial(imports.resolve, agent)

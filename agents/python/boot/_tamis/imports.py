@@ -46,11 +46,11 @@ def install(agent):
 
     @guard
     def leave(token):
-        if isinstance(token, str):
-            module = sys.modules.get(token)
-            if module is not None:
-                agent.after_import[token](module)
-        else:
+        name = token if isinstance(token, str) else token.scope.extra
+        watch, module = agent.after_import.get(name), sys.modules.get(name)
+        if watch is not None and module is not None:
+            watch(module)
+        if not isinstance(token, str):
             agent.pop(token)
             # Before another module takes the same name (`conftest`).
             resolve(agent, agent.top)

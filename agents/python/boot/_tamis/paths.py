@@ -20,7 +20,7 @@ HARNESS = frozenset(
 # Ends of the names of files that hold code.
 SOURCE_SUFFIXES = (".py", ".pyc", ".pyo", ".pyw", ".so", ".pyd")
 
-_IGNORED_PARTS = frozenset((".git", "__pycache__", ".pytest_cache", ".tamis"))
+_IGNORED_PARTS = frozenset((".git", "__pycache__", ".pytest_cache", ".hypothesis", ".tamis"))
 # `fcntl.F_GETPATH` of macOS, which Python has from 3.9 on.
 _GET_PATH = 50
 _SITE_NAMES = ("/site-packages/", "/dist-packages/")
