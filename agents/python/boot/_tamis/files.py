@@ -222,6 +222,7 @@ class Files:
         elif event in LASTING:
             self.agent.doubtful.add(self.agent.top.number)
         elif event == "sqlite3.connect":
+            self.agent.doubtful.add(self.agent.top.number)
             self.on_database(arguments[0], frame)
         elif event == "ctypes.dlopen":
             name = arguments[0]
@@ -304,12 +305,10 @@ class Files:
             self.read(path)
 
     def on_database(self, name, frame):
-        text = os.fsdecode(name) if isinstance(name, (str, bytes)) else None
-        if text in ("", ":memory:"):
-            # Nobody else gets at it, and the connection has no value.
+        if not isinstance(name, (str, bytes)):
             return
-        self.agent.doubtful.add(self.agent.top.number)
-        if text is None:
+        text = os.fsdecode(name)
+        if text in ("", ":memory:"):
             return
         if text.startswith("file:"):
             text = text[5:].split("?", 1)[0]
