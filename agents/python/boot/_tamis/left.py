@@ -1,9 +1,5 @@
-"""What tests leave behind for those after them: the cells that changed during a test's turn,
-with the values that they had when it ended.
-
-A test's turn is all from the end of the test before it to its own end: fixtures that were set
-up or torn down then, and imports, are part of it.
-"""
+"""What tests leave behind for those after them: the cells that changed during a test's turn, and the
+values that they had when it ended. A turn is all from the end of the test before to its own end."""
 
 import builtins
 import sys
@@ -13,7 +9,7 @@ from .agent import guard
 from .fixtures import TEAR_DOWN
 from .names import name_hash
 from .paths import OUTSIDE, PROJECT
-from .places import Place
+from .places import Place, unwatched
 from .values import MODULES, PROCESS, digest_of
 from .watch import is_a, member_at
 
@@ -168,12 +164,14 @@ class Left:
                 self._pending[cell] = by
             else:
                 self._tell(by, {cell: None})
+        is_told = (changed or made) and test != self._end
+        is_known = (is_told or self._cells.silent) and self._look(by)
+        if self._cells.silent and not is_known:
+            self._last = by
         if test == self._end:
             self.finish()
-        else:
-            is_known = (changed or made) and self._look(by)
-            if not is_known or test in self.gaps:
-                self.flush()
+        elif not (is_told and is_known) or test in self.gaps:
+            self.flush()
         self.used.clear()
 
     def _hashes_of_turn(self):
@@ -192,8 +190,8 @@ class Left:
 
     def _look(self, by):
         """Take the values of cells that are known to have changed, before another test changes them;
-        whether that could be done. What changed with nobody watching waits for a test that leaves
-        nothing: mostly many that leave something come one after the other."""
+        whether that could be done. What else changed waits for a test that leaves nothing, as mostly
+        many that do come one after the other."""
         whole = {cell: by for cell, by in self._pending.items() if self._cells.is_whole(cell)}
         parts = {cell: by for cell, by in self._pending.items() if cell not in whole}
         caches = {(scope.name, scope.extra) for scope in self.used} - parts.keys()
@@ -201,6 +199,7 @@ class Left:
         if differing is None:
             return False
         self._pending = whole
+        self._tell_unseen(by, set(differing) - caches)
         parts.update(dict.fromkeys(differing, by))
         self._tell_all(parts)
         return True
@@ -219,10 +218,16 @@ class Left:
             return
         # These changed with something else, or in a way that nobody watches.
         unseen = [cell for cell in changed if cell not in pending]
-        if unseen:
-            self.agent.trace.write("unseen", last[1], [list(cell) for cell in unseen])
+        self._tell_unseen(last, unseen)
         pending.update(dict.fromkeys(unseen, last))
         self._tell_all(pending)
+
+    def _tell_unseen(self, by, cells):
+        """These changed with something else, or with nobody watching."""
+        if cells:
+            self.agent.trace.write("unseen", by[1], sorted(list(cell) for cell in cells))
+        for path, name in sorted(filter(self._cells.is_silent, cells)):
+            self.agent.trace.write("x", path, name, by[1])
 
     def _tell_all(self, pending):
         by_test = {}
@@ -340,15 +345,17 @@ class Cells:
         # What the names of objects rest on shall stay where it is.
         self._kept = self._others()
         taken = self._take(self._all() + self._kept, _KEPT)
-        often = _unwatched(taken)
+        often, silent = unwatched(taken)
         for path, holder in map(self._holder, taken):
             self._classes.setdefault(path, set()).add(holder)
         # Place -> name -> value.
         self._values = self._by_place(taken)
+        # The places of cells with content that C code changes in place.
+        self.silent = set(self._by_place(silent))
         # The places that are always taken, and those that the next taking takes.
         self._always = {(path, "", _BELOW) for path in self._roots}
         self._always.update((holder, "", "") for holder in _OF_ALL)
-        # What was asked for last, and the same by path and holder.
+        # What was asked for last, also by path and holder.
         self._grouped = frozenset(), {}
         self._asked = self._always.union(self._by_place(often))
 
@@ -385,6 +392,10 @@ class Cells:
                     put.append(cell)
         return there if not put or self.look(put, ()) is not None else []
 
+    def is_silent(self, cell):
+        """Whether C code may change its content in place."""
+        return cell[0] in self._roots and self._place(*cell) in self.silent
+
     def is_whole(self, cell):
         """Whether a cell is all of a dictionary whose entries are cells."""
         return _held_by(cell) in self._keys.known
@@ -404,6 +415,7 @@ class Cells:
             return None
         perhaps = [cell for cell in perhaps if cell[0] in self._roots and "<" not in cell[1]]
         beside.update(self._place(*cell) for cell in perhaps)
+        beside |= self.silent
         beside -= places
         roots = self._some(places | beside)
         if roots is None:
@@ -443,7 +455,8 @@ class Cells:
         roots = self._all() if is_all else roots
         late = tuple(sorted(filter(None, self.late)))
         taken = self._take(roots + self._others(), _KNOWN, late)
-        often = _unwatched(taken)
+        often, silent = unwatched(taken)
+        self.silent.update(self._by_place(silent))
         found = self._by_place(taken)
         self._seen += sum(map(len, found.values()))
         if self._seen > _CELLS_PER_SESSION + _CELLS_PER_TEST * len(self.agent.session.order):
@@ -550,18 +563,6 @@ class Cells:
             if first == key or inner not in classes:
                 return path, holder, first
             holder, key = inner, rest
-
-
-def _unwatched(taken):
-    """Takes out of `taken` which of its cells may change with nobody watching. Without those that
-    have no value: they are as they were until they get one, and that is seen at the end."""
-    found = {}
-    for marked in [label for label in taken if label.startswith("*unwatched:")]:
-        label = marked.partition(":")[2]
-        cells = taken.get(label, {})
-        keys = [key for key in taken.pop(marked) if not isinstance(cells.get(key), str)]
-        found[label] = dict.fromkeys(keys)
-    return found
 
 
 def _held_by(cell):

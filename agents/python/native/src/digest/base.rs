@@ -138,6 +138,28 @@ pub unsafe fn unwatched(walk: &mut Walk, is_later: bool) -> Vec<bool> {
     walk.graph.reaching(may_change, &is_quiet)
 }
 
+/// For each node, whether it reaches an object whose content C code changes in place, so that no
+/// change of a dict or list shows it; None if there is no such object.
+pub unsafe fn silent(walk: &mut Walk) -> Option<Vec<bool>> {
+    let mut changes = vec![false; walk.work.len()];
+    for node in 0..walk.work.len() {
+        if let Work::Object(object) = walk.work[node] {
+            let shape = walk.shape((*object).kind);
+            let name = type_name(shape.base);
+            changes[node] = match shape.kind {
+                Kind::Array | Kind::Queue | Kind::Count | Kind::Repeat => true,
+                // Whoever changes those of SQLAlchemy changes dicts, too.
+                Kind::Members(_) | Kind::Answer(_) => {
+                    !UNCHANGING.contains(&name) && !name.starts_with(b"sqlalchemy.")
+                }
+                _ => false,
+            };
+        }
+    }
+    let has_any = changes.contains(&true);
+    has_any.then(|| walk.graph.reaching(changes, &|_| false))
+}
+
 unsafe fn is_signature(walk: &Walk, node: usize) -> bool {
     match walk.work[node] {
         Work::Object(object) => walk

@@ -195,6 +195,7 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
     }
     if matches!(naming, Naming::Kept | Naming::Known) {
         let unwatched = base::unwatched(&mut taking.walk, naming == Naming::Known);
+        let silent = base::silent(&mut taking.walk);
         // Marks tell how tests run, not what they compute.
         let is_mark = |cell: &Cell| matches!(cell.key, Key::Of(_, roots::OF_MARKS));
         let of_cell = |cell: &&Cell| match cell.target {
@@ -203,11 +204,12 @@ unsafe fn answer(taking: &mut Taking, naming: Naming) -> Ref {
         };
         for cell in taking.cells.iter().filter(of_cell) {
             let label = [b"*unwatched:", taking.labels[cell.root].as_slice()].concat();
-            put(
-                dict_in(all, &label),
-                cell.key,
-                bytes_of([0, 0], [0, 0], false),
-            );
+            let is_silent = match (&silent, cell.target) {
+                (Some(silent), Target::Node(node)) => silent[node as usize],
+                _ => false,
+            };
+            let told = bytes_of([u64::from(is_silent), 0], [0, 0], false);
+            put(dict_in(all, &label), cell.key, told);
         }
         match naming {
             Naming::Kept => base::keep(&taking.walk, &names, first),
