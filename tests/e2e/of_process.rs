@@ -67,33 +67,6 @@ def test_stream(stream):
     });
 }
 
-/// A database in memory lasts no longer than its connection.
-#[test]
-fn a_database_in_memory_is_no_file() {
-    const FILES: &str = r#"
--- app.py --
-import sqlite3
-import util
-AMOUNT = util.other()
-DATABASE = sqlite3.connect(":memory:")
--- test_a.py --
-import app
-def test_a():
-    assert app.DATABASE.execute("select 1").fetchone() == (1,)
-def test_b():
-    assert app.sqlite3
-"#;
-    on_all_interpreters(Wanted::Newest, |python| {
-        let mut project = Project::new(python, &[FILES, READERS].concat());
-        project.commit("one");
-        project.run();
-        let run = step(&mut project, &[("util.py", "return 2", "return 1 + 2")]);
-        let ran: Vec<&str> = run.outcomes.keys().map(String::as_str).collect();
-        let expected = ["test_a.py::test_a", "test_m.py::test_amount"];
-        assert_eq!(ran, expected, "{}", run.stderr);
-    });
-}
-
 /// hypothesis reads the sources of all modules while tests are collected, and whenever a test that
 /// asks it for examples has imported more.
 #[test]
@@ -153,5 +126,108 @@ def test_constants():
         let expected = ["test_a.py::test_constants", "test_m.py::test_amount"];
         assert_eq!(ran, expected, "{}", run.stderr);
         assert!(project.is_as_plain(), "{}", run.stderr);
+    });
+}
+
+/// Who looks for the value of an object in C reads what others did to it while they ran, though no
+/// dictionary or list shows it.
+#[test]
+fn what_changes_in_place_is_left_to_others() {
+    const FILES: &str = r#"
+-- app.py --
+import array, io, itertools, queue, random
+import util
+ARRAY = array.array("i", [1, 2])
+BUFFER = io.StringIO()
+COUNT = itertools.count()
+QUEUE = queue.SimpleQueue()
+RANDOM = random.Random(3)
+-- test_a.py --
+import app, util
+def test_array():
+    app.ARRAY[0] = util.other()
+def test_buffer():
+    app.BUFFER.write("x" * util.other())
+def test_count():
+    for _ in range(util.other()):
+        next(app.COUNT)
+def test_queue():
+    for n in range(util.other() - 2):
+        app.QUEUE.put(n)
+def test_random():
+    for _ in range(util.other()):
+        app.RANDOM.random()
+-- test_b.py --
+import app
+def test_array():
+    assert app.ARRAY[0] == 2
+def test_buffer():
+    assert app.BUFFER.getvalue() == "xx"
+def test_count():
+    assert next(app.COUNT) == 2
+def test_queue():
+    assert app.QUEUE.empty()
+def test_random():
+    assert app.RANDOM.random() == 0.36995516654807925
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        let mut project = Project::new(python, &[FILES, READERS].concat());
+        project.write("test_m.py", "");
+        project.commit("one");
+        project.run();
+        let run = step(&mut project, &[("util.py", "return 2", "return 3")]);
+        assert!(project.is_as_plain(), "{}", run.stderr);
+        let changed = |test: &&String| test.starts_with("test_b.py");
+        assert_eq!(run.outcomes.keys().filter(changed).count(), 5);
+        assert!(!run.outcomes.contains_key("test_x.py::test_x[0]"));
+    });
+}
+
+/// What is done to pytest's handlers and streams while the project is imported is state of the process.
+#[test]
+fn what_imports_do_to_handlers_and_streams_of_pytest_counts() {
+    const FILES: &str = r#"
+-- mask.py --
+import logging
+class Mask(logging.Filter):
+    def __init__(self, word):
+        self.word = word
+    def filter(self, record):
+        record.msg = str(record.msg).replace(self.word, "***")
+        return True
+-- app.py --
+import util
+util.set_up()
+-- util.py --
+import logging, sys
+import mask
+def other():
+    return 2
+class K:
+    pass
+def set_up():
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(mask.Mask("secret"))
+    sys.stdout.reconfigure(errors="strict")
+-- test_a.py --
+import logging, sys
+import app
+def test_log(caplog):
+    logging.warning("secret")
+    assert "secret" not in caplog.text
+def test_stream():
+    assert sys.stdout.errors == "strict"
+"#;
+    on_all_interpreters(Wanted::Newest, |python| {
+        for (from, to) in [
+            ("\"secret\"", "\"password\""),
+            ("\"strict\"", "\"replace\""),
+        ] {
+            let mut project = Project::new(python, FILES);
+            project.commit("one");
+            project.run();
+            let run = step(&mut project, &[("util.py", from, to)]);
+            assert!(project.is_as_plain(), "{to}: {}", run.stderr);
+        }
     });
 }

@@ -27,11 +27,10 @@ def install(agent):
         scope = agent.named_scope("import", module.__file__ + ":constants", _MODULE)
 
         def _get_local_constants():
-            if get_ident() != thread:
-                return plain()
             if agent.top.kind != "session":
                 agent.top.need(scope)
-            if getattr(module, "_sys_modules_len", None) == len(sys.modules):
+            is_known = getattr(module, "_sys_modules_len", None) == len(sys.modules)
+            if is_known or get_ident() != thread:
                 return plain()
             token = agent.push(scope, False)
             try:

@@ -1,11 +1,14 @@
 """State of the process that imports may change, and that no module's globals show."""
 
 import gc
+import io
 import os
 import signal
 import sys
 import threading
 import types
+
+from . import capture
 
 
 def describe(agent, without=()):
@@ -131,9 +134,19 @@ def _names_of_sys(agent):
         for name, value in vars(sys).items()
         if (name not in _OF_SYS or callable(value)) and not name.startswith(("__", "last_"))
     }
+    found["captured"] = [_captured(capture.captured_stdout), _captured(capture.captured_stderr)]
     for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
         found[name] = type(getattr(sys, name, None))
     return found
+
+
+def _captured(stream):
+    """How a stream was configured that pytest captures."""
+    plain = io.TextIOWrapper
+    if not isinstance(stream, plain):
+        return type(stream)
+    asked = [getattr(plain, name) for name in ("encoding", "errors", "line_buffering")]
+    return dict(vars(stream)), [one.__get__(stream) for one in asked]
 
 
 _OF_SYS = frozenset(
@@ -159,24 +172,43 @@ def _logging(agent):
     if logging is None:
         return None
     manager = logging.Logger.manager
-    loggers = {"": _logger(logging.root)}
+    own = _handlers_of_pytest(agent)
+    loggers = {"": _logger(logging.root, own)}
     for name, logger in sorted(manager.loggerDict.items()):
         if isinstance(logger, logging.Logger):
-            told = _logger(logger)
+            told = _logger(logger, own)
             if told != (logging.Logger, logging.NOTSET, False, True, [], []):
                 loggers[name] = told
-    return [loggers, manager.disable, manager.loggerClass, dict(logging._levelToName)]
+    found = [loggers, manager.disable, manager.loggerClass, dict(logging._levelToName)]
+    return found + [[_handler(handler) for handler in own]]
 
 
-def _logger(logger):
-    """Without pytest's handlers, which show what was logged: it puts them there for the time of the
-    collection and of the tests, and `dictConfig` removes them at import."""
+def _handlers_of_pytest(agent):
+    """Those that show what was logged. pytest puts them there for the time of the collection and of
+    the tests, and `dictConfig` may remove them at import. What else is done to them stays."""
+    config = getattr(agent.session, "config", None)
+    plugin = config and config.pluginmanager.getplugin("logging-plugin")
+    names = ("caplog_handler", "report_handler", "log_cli_handler", "log_file_handler")
+    return [vars(plugin)[name] for name in names if plugin is not None and name in vars(plugin)]
+
+
+def _handler(handler):
+    """A handler with all that it holds; of pytest's own, which differ, what tests can set."""
+    kind, form = type(handler), handler.formatter
+    if not kind.__module__.startswith("_pytest."):
+        return handler
+    # That of pytest remembers how it formats.
+    form = type(form) if type(form).__module__.startswith("_pytest.") else form
+    return kind, handler.level, form, list(handler.filters)
+
+
+def _logger(logger, own):
     return (
         type(logger),
         logger.level,
         logger.disabled,
         logger.propagate,
-        [one for one in logger.handlers if not type(one).__module__.startswith("_pytest.")],
+        [_handler(one) for one in logger.handlers if not any(one is other for other in own)],
         list(logger.filters),
     )
 

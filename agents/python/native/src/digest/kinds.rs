@@ -43,7 +43,7 @@ pub enum Kind {
     Descriptor,
     /// All of its content are objects that the garbage collector sees.
     Referents,
-    /// The same, and `__name__`.
+    /// A function of `numpy`: the same, its name, and what it takes.
     Named,
     Weak,
     WeakProxy,
@@ -204,8 +204,6 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
             c"parse_int",
             c"parse_constant",
         ]),
-        // What C++ code is called by.
-        _ if name.starts_with(b"pybind11_builtins.pybind11_detail_function_record") => Kind::Object,
         // There is one of the first; `_fields_` says the same as the others.
         b"unicodedata.UCD" | b"CField" | b"_ctypes.CField" => Kind::Object,
         b"decimal.Decimal" | b"zoneinfo.ZoneInfo" => Kind::Spelled,
@@ -362,7 +360,7 @@ unsafe fn filter_of(kind: Ref, names: &Names) -> Filter {
             match (module.as_slice(), name.as_slice()) {
                 (b"pathlib" | b"pathlib._local", b"PurePath") => return Filter::Path,
                 (b"logging", b"Logger") => return Filter::Logger,
-                (b"tempfile", b"_RandomNameSequence") => return Filter::Random,
+                (b"tempfile", b"_RandomNameSequence") if at == kind => return Filter::Random,
                 (b"sqlalchemy.util._collections", b"LRUCache") => return Filter::Compiled,
                 (b"pandas" | b"pandas.core.indexes.base", b"Index") => return Filter::Index,
                 (b"pandas.core.internals.blocks", b"Block") => return Filter::Index,
@@ -378,7 +376,12 @@ unsafe fn filter_of(kind: Ref, names: &Names) -> Filter {
 /// instance holds. Those of the interpreter are known one by one; some warn if they are asked.
 unsafe fn says_how_to_pickle(kind: Ref) -> bool {
     let name = type_name(kind);
-    if !name.contains(&b'.') || name.starts_with(b"_") || name.starts_with(b"itertools.") {
+    // `numpy.void` may be a part of an array.
+    if !name.contains(&b'.')
+        || name.starts_with(b"_")
+        || name.starts_with(b"itertools.")
+        || name == b"numpy.void"
+    {
         return false;
     }
     let mut at = kind;

@@ -87,7 +87,7 @@ pub unsafe fn read(object: Ref, shape: &Shape, content: &mut Content) {
         }
         Kind::Members(names) => members(object, shape, names, content),
         Kind::Named => {
-            members(object, shape, &[c"__name__"], content);
+            members(object, shape, &[c"__name__", c"nin", c"nout", c"types"], content);
             for held in referents(object, shape.base) {
                 content.child(Label::Part("referent"), held);
             }
@@ -376,8 +376,8 @@ unsafe fn lock(object: Ref, shape: &Shape, content: &mut Content) {
 /// Of bytes in an array that are looked at in each turn in which it may change.
 const MOST_BYTES: usize = 4 << 20;
 
-/// `numpy` tells dtype, shape, order and content at once; not whether it may be written to, and
-/// whose memory it has.
+/// `numpy` tells dtype, shape, order and content at once; not whether it may be written to, and which
+/// part of whose memory it has. `PyArrayObject`: data, number of dimensions, shape, strides, base.
 unsafe fn array(object: Ref, shape: &Shape, content: &mut Content) {
     let exact = match shape.is_exact {
         true => Some(object),
@@ -397,9 +397,9 @@ unsafe fn array(object: Ref, shape: &Shape, content: &mut Content) {
     };
     let asked = exact.and_then(|exact| {
         let (size, flags) = (ask(exact, c"nbytes")?, ask(exact, c"flags")?);
-        Some((exact, size, flags, ask(exact, c"base")?))
+        Some((exact, size, flags, ask(exact, c"strides")?))
     });
-    let Some((exact, size, flags, base)) = asked else {
+    let Some((exact, size, flags, strides)) = asked else {
         return content.fail(Why::Type(shape.base));
     };
     if PyLong_AsLong(size) as usize > MOST_BYTES {
@@ -409,7 +409,13 @@ unsafe fn array(object: Ref, shape: &Shape, content: &mut Content) {
     if let Some(flags) = flags {
         content.child(Label::Part("flags"), flags);
     }
-    if base != &raw mut _Py_NoneStruct && base != object {
+    content.child(Label::Part("strides"), strides);
+    let (data, base) = (word(object, 16), word(object, 48) as Ref);
+    if !base.is_null() {
+        if PyType_IsSubtype((*base).kind, shape.base) == 0 {
+            return content.fail(Why::Said("an array in the memory of something else"));
+        }
+        content.hasher.word(data.wrapping_sub(word(base, 16)) as u64);
         content.child(Label::Part("base"), base);
     }
     let reduced = PyObject_GetAttrString(exact, c"__reduce__".as_ptr());

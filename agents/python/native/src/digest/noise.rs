@@ -7,7 +7,7 @@ use crate::ffi::version;
 #[derive(Clone, Copy, PartialEq)]
 pub enum Filter {
     All,
-    /// `pathlib`: the parts; the rest is computed from them when asked for.
+    /// `pathlib`: the parts; what it computes from them when asked for is not.
     Path,
     /// `logging.Logger`: parents and handlers by reference, no caches.
     Logger,
@@ -80,7 +80,23 @@ impl Filter {
             // From 3.12 on the rest is computed from these when it is asked for.
             (Filter::Path, b"_raw_paths") => Taken::Whole,
             (Filter::Path, b"_drv" | b"_root" | b"_parts") if version().1 < 12 => Taken::Whole,
-            (Filter::Path, _) => Taken::Not,
+            (
+                Filter::Path,
+                b"_drv"
+                | b"_root"
+                | b"_parts"
+                | b"_str"
+                | b"_hash"
+                | b"_pparts"
+                | b"_cached_cparts"
+                | b"_accessor"
+                | b"_closed"
+                | b"_tail_cached"
+                | b"_str_normcase_cached"
+                | b"_parts_normcase_cached"
+                | b"_lines_cached"
+                | b"_info",
+            ) => Taken::Not,
             (Filter::Random, _) => Taken::Not,
             (Filter::Compiled, b"_data" | b"_counter") => Taken::Not,
             (Filter::Index, b"_cache" | b"_id" | b"_references") => Taken::Not,
