@@ -12,6 +12,7 @@ ran and why, and ends with 1 if any of the 120 did, or if one of the use did tha
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -50,10 +51,10 @@ def uses():
     """Name -> packages, source of `app`, source of its tests."""
     text = pathlib.Path(__file__).with_name("uses.txt").read_text()
     found = {}
-    for part in text.split("== ")[1:]:
+    for part in re.split("^== ", text, flags=re.MULTILINE)[1:]:
         head, rest = part.split("\n", 1)
         name, packages = head.split(":")
-        app, tests = rest.split("--\n")
+        app, tests = re.split("^--\n", rest, flags=re.MULTILINE)
         found[name] = packages.split(), BEFORE + app, "import app\n" + tests
     return found
 
@@ -92,7 +93,8 @@ def check(folder, python, tamis, app, tests):
     _, said, _ = call([tamis, "run", "--json", *pytest], folder, env)
     found = json.loads(said)
     ran = found["outcomes"].keys() - {EDITED}
-    why = sorted({found["refuted"].get(test, "needed by others") for test in ran})
+    refuted = found.get("refuted") or {}
+    why = sorted({refuted.get(test, "needed by others") for test in ran})
     of_use = sum(test.startswith("test_use.py") for test in ran)
     return of_use, len(ran) - of_use, "; ".join(why)
 

@@ -445,7 +445,7 @@ def test_other(n):
     assert lib.C == 1
 "#,
         edits: &[("lib.py", "return 1", "return 2 - 1")],
-        ran: &["test_b", "test_c", "test_first"],
+        ran: &["test_b", "test_c"],
         failed: &[],
     },
     Case {

@@ -149,10 +149,7 @@ class Left:
         self._first = self._first or by
         if changed or made:
             self._last = by
-            self.made[test] = made
-            self.agent.trace.write("made", scope.number, self.made[test])
-            # Who is not told of leaves nothing.
-            self._tell(by, {})
+            self._tell_made(by, made)
         elif self.listener is not None:
             # In the record it may have left something.
             self.listener(test, {})
@@ -222,8 +219,16 @@ class Left:
         pending.update(dict.fromkeys(unseen, last))
         self._tell_all(pending)
 
+    def _tell_made(self, by, made):
+        """Who is not told of leaves nothing."""
+        self.made[by[0]] = made
+        self.agent.trace.write("made", by[1], made)
+        self._tell(by, {})
+
     def _tell_unseen(self, by, cells):
         """These changed with something else, or with nobody watching."""
+        if cells and by[0] not in self.made:
+            self._tell_made(by, "")
         if cells:
             self.agent.trace.write("unseen", by[1], sorted(list(cell) for cell in cells))
         for path, name in sorted(filter(self._cells.is_silent, cells)):

@@ -63,7 +63,7 @@ def test_an_address_of_another_object_is_another_value(run):
 
 
 def test_a_number_that_is_no_address_is_a_number(run):
-    texts = "1794067200016 | 1794067200032 | 'x:94652244693152' | 'x:94652244693168'"
+    texts = "94652244693152 | 94652244693168 | 'x:94652244693152' | 'x:94652244693168'"
     first = values(run, texts)
     assert first == values(run, texts)
     assert len({value for _, value in first}) == 4
