@@ -19,13 +19,12 @@ import sys
 
 from running import Trouble, find_tamis, finish
 
-# What each process has another one of (random names, moments), what nobody can look into, and
-# tests that leave something to one another.
+# What each process has another one of (random names, moments), what nobody can look into, and what
+# reads all of the module or the edited file.
 KNOWN = {
     "apscheduler",
     "boto3",
-    "celery",
-    "factory-boy",
+    "django",
     "httpx",
     "hypothesis",
     "lxml",
@@ -33,7 +32,6 @@ KNOWN = {
     "multiprocessing",
     "pillow",
     "redis",
-    "sqlalchemy",
     "sqlite3",
 }
 BESIDE = {
