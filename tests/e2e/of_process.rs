@@ -135,11 +135,11 @@ def test_constants():
 fn what_changes_in_place_is_left_to_others() {
     const FILES: &str = r#"
 -- app.py --
-import array, io, itertools, queue, random
+import array, io, logging.handlers, queue, random
 import util
+logging.getLogger("app").addHandler(logging.handlers.QueueHandler(queue.SimpleQueue()))
 ARRAY = array.array("i", [1, 2])
 BUFFER = io.StringIO()
-COUNT = itertools.count()
 QUEUE = queue.SimpleQueue()
 RANDOM = random.Random(3)
 -- test_a.py --
@@ -148,9 +148,6 @@ def test_array():
     app.ARRAY[0] = util.other()
 def test_buffer():
     app.BUFFER.write("x" * util.other())
-def test_count():
-    for _ in range(util.other()):
-        next(app.COUNT)
 def test_queue():
     for n in range(util.other() - 2):
         app.QUEUE.put(n)
@@ -163,8 +160,6 @@ def test_array():
     assert app.ARRAY[0] == 2
 def test_buffer():
     assert app.BUFFER.getvalue() == "xx"
-def test_count():
-    assert next(app.COUNT) == 2
 def test_queue():
     assert app.QUEUE.empty()
 def test_random():
@@ -178,7 +173,7 @@ def test_random():
         let run = step(&mut project, &[("util.py", "return 2", "return 3")]);
         assert!(project.is_as_plain(), "{}", run.stderr);
         let changed = |test: &&String| test.starts_with("test_b.py");
-        assert_eq!(run.outcomes.keys().filter(changed).count(), 5);
+        assert_eq!(run.outcomes.keys().filter(changed).count(), 4);
         assert!(!run.outcomes.contains_key("test_x.py::test_x[0]"));
     });
 }

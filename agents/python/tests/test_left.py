@@ -133,22 +133,22 @@ def test_again(): library.CACHE["b"] = library.OTHER["a"]
 
 
 def test_changes_in_place(values):
-    """No dictionary shows what C code counts."""
+    """No dictionary shows what is in an array."""
     library = LIBRARY + """
-import itertools
+import array
 class Outer:
-    class Inner: number = itertools.count()
+    class Inner: numbers = array.array("i", [0])
 """
     tests = """
 import library
 def test_first(): pass
-def test_count(): next(library.Outer.Inner.number)
+def test_array(): library.Outer.Inner.numbers[0] = 1
 def test_other(): library.CACHE["a"] = 1
 def test_last(): pass
 """
     found, _ = left(values, tests, library)
     cells = {test: set(cells) for test, cells in found.items()}
-    assert cells == {"test_count": {"Outer.Inner.number"}, "test_other": {"CACHE"}}
+    assert cells == {"test_array": {"Outer.Inner.numbers"}, "test_other": {"CACHE"}}
 
 
 def test_one_after_the_other(values):

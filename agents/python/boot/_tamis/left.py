@@ -355,8 +355,9 @@ class Cells:
             self._classes.setdefault(path, set()).add(holder)
         # Place -> name -> value.
         self._values = self._by_place(taken)
-        # The places of cells with content that C code changes in place.
-        self.silent = set(self._by_place(silent))
+        # The places of cells of modules with content that C code changes in place.
+        self.silent = set()
+        self._note_silent(silent)
         # The places that are always taken, and those that the next taking takes.
         self._always = {(path, "", _BELOW) for path in self._roots}
         self._always.update((holder, "", "") for holder in _OF_ALL)
@@ -396,6 +397,9 @@ class Cells:
                     place.put(number)
                     put.append(cell)
         return there if not put or self.look(put, ()) is not None else []
+
+    def _note_silent(self, cells):
+        self.silent.update(place for place in self._by_place(cells) if place[0] in self._roots)
 
     def is_silent(self, cell):
         """Whether C code may change its content in place."""
@@ -461,7 +465,7 @@ class Cells:
         late = tuple(sorted(filter(None, self.late)))
         taken = self._take(roots + self._others(), _KNOWN, late)
         often, silent = unwatched(taken)
-        self.silent.update(self._by_place(silent))
+        self._note_silent(silent)
         found = self._by_place(taken)
         self._seen += sum(map(len, found.values()))
         if self._seen > _CELLS_PER_SESSION + _CELLS_PER_TEST * len(self.agent.session.order):
