@@ -372,3 +372,19 @@ def _codes_of(module):
         elif is_a(value, type) and vars(value).get("__module__") == module.__name__:
             waiting.extend(vars(value).values())
     return found
+
+
+def unwatched(taken):
+    """Takes out of `taken` which of its cells may change with nobody watching, and those of which
+    no dict or list shows it. Without those that have no value: they are as they were until they
+    get one, and that is seen at the end."""
+    found, silent = {}, {}
+    for marked in [label for label in taken if label.startswith("*unwatched:")]:
+        label = marked.partition(":")[2]
+        cells = taken.get(label, {})
+        for key, mark in taken.pop(marked).items():
+            if not isinstance(cells.get(key), str):
+                found.setdefault(label, {})[key] = None
+                if mark[0]:
+                    silent.setdefault(label, {})[key] = None
+    return found, silent

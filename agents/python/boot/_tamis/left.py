@@ -7,9 +7,10 @@ import types
 
 from .agent import guard
 from .fixtures import TEAR_DOWN
+from .keys import unwatched
 from .names import name_hash
 from .paths import OUTSIDE, PROJECT
-from .places import Place, unwatched
+from .places import Place
 from .values import MODULES, PROCESS, digest_of
 from .watch import is_a, member_at
 
@@ -356,8 +357,7 @@ class Cells:
         # Place -> name -> value.
         self._values = self._by_place(taken)
         # The places of cells of modules with content that C code changes in place.
-        self.silent = set()
-        self._note_silent(silent)
+        self.silent = self._of_modules(silent)
         # The places that are always taken, and those that the next taking takes.
         self._always = {(path, "", _BELOW) for path in self._roots}
         self._always.update((holder, "", "") for holder in _OF_ALL)
@@ -398,8 +398,8 @@ class Cells:
                     put.append(cell)
         return there if not put or self.look(put, ()) is not None else []
 
-    def _note_silent(self, cells):
-        self.silent.update(place for place in self._by_place(cells) if place[0] in self._roots)
+    def _of_modules(self, cells):
+        return {place for place in self._by_place(cells) if place[0] in self._roots}
 
     def is_silent(self, cell):
         """Whether C code may change its content in place."""
@@ -465,7 +465,7 @@ class Cells:
         late = tuple(sorted(filter(None, self.late)))
         taken = self._take(roots + self._others(), _KNOWN, late)
         often, silent = unwatched(taken)
-        self._note_silent(silent)
+        self.silent |= self._of_modules(silent)
         found = self._by_place(taken)
         self._seen += sum(map(len, found.values()))
         if self._seen > _CELLS_PER_SESSION + _CELLS_PER_TEST * len(self.agent.session.order):

@@ -179,8 +179,8 @@ def _logging(agent):
             told = _logger(logger, own)
             if told != (logging.Logger, logging.NOTSET, False, True, [], []):
                 loggers[name] = told
-    found = [loggers, manager.disable, manager.loggerClass, dict(logging._levelToName)]
-    return found + [[_handler(handler) for handler in own]]
+    handlers = [_handler(handler) for handler in own]
+    return [loggers, manager.disable, manager.loggerClass, dict(logging._levelToName), handlers]
 
 
 def _handlers_of_pytest(agent):
@@ -188,8 +188,9 @@ def _handlers_of_pytest(agent):
     the tests, and `dictConfig` may remove them at import. What else is done to them stays."""
     config = getattr(agent.session, "config", None)
     plugin = config and config.pluginmanager.getplugin("logging-plugin")
+    held = vars(plugin) if plugin is not None else {}
     names = ("caplog_handler", "report_handler", "log_cli_handler", "log_file_handler")
-    return [vars(plugin)[name] for name in names if plugin is not None and name in vars(plugin)]
+    return [held[name] for name in names if name in held]
 
 
 def _handler(handler):

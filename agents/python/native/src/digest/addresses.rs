@@ -19,6 +19,13 @@ fn may_be(number: usize) -> bool {
     PROGRAM.contains(&number) && number.is_multiple_of(8)
 }
 
+/// The address that a whole number may be.
+unsafe fn address_in(number: Ref) -> Option<usize> {
+    let mut overflow = 0;
+    let value = PyLong_AsLongLongAndOverflow(number, &mut overflow);
+    usize::try_from(value).ok().filter(|value| may_be(*value))
+}
+
 /// Start, end and number of the first address that may be in this text.
 fn first_in(text: &[u8]) -> Option<(usize, usize, usize)> {
     let mut at = DIGITS.start() - 1;
@@ -44,11 +51,8 @@ fn first_in(text: &[u8]) -> Option<(usize, usize, usize)> {
 impl Names {
     /// The digest of a number that is such an address, or that of the main thread.
     pub unsafe fn number_of_process(&mut self, number: Ref) -> Option<Digest> {
-        let mut overflow = 0;
-        let value = PyLong_AsLongLongAndOverflow(number, &mut overflow);
-        let value = usize::try_from(value).ok()?;
         let mut hasher = const { Hasher::new("address") };
-        hasher.digest(self.at_address(value)?);
+        hasher.digest(self.at_address(address_in(number)?)?);
         Some(hasher.finish())
     }
 
@@ -73,10 +77,7 @@ impl Names {
 
     /// The digest of the reference to the module, the class, or the function in a class, at this
     /// address.
-    pub unsafe fn at_address(&mut self, number: usize) -> Option<Digest> {
-        if !may_be(number) {
-            return None;
-        }
+    unsafe fn at_address(&mut self, number: usize) -> Option<Digest> {
         if self.addresses.is_none() {
             let mut found = ByAddress::default();
             found.insert(PyThread_get_thread_ident(), of_text("process", b"thread"));
@@ -123,9 +124,7 @@ impl Walk {
     /// an object, of some hundred thousand in so much memory, would be told by that object's
     /// content: never equal to anything by mistake.
     pub unsafe fn object_at(&mut self, number: Ref) -> Option<Ref> {
-        let mut overflow = 0;
-        let value = PyLong_AsLongLongAndOverflow(number, &mut overflow);
-        let value = usize::try_from(value).ok().filter(|value| may_be(*value))?;
+        let value = address_in(number)?;
         let living = self.living.get_or_insert_with(|| unsafe { all_tracked() });
         living.contains_key(&value).then_some(value as Ref)
     }

@@ -306,6 +306,14 @@ unsafe fn generator(object: Ref, shape: &Shape, content: &mut Content) {
     }
 }
 
+/// What the method of a type in C answers for an object, without arguments.
+unsafe fn call(kind: Ref, method: &CStr, object: Ref, content: &mut Content) -> Option<Ref> {
+    let method = PyObject_GetAttrString(kind, method.as_ptr());
+    let method = content.walk.keep(method)?;
+    let answer = PyObject_CallFunctionObjArgs(method, object, std::ptr::null_mut::<Object>());
+    content.walk.keep(answer)
+}
+
 /// What a method of the base in C returns; called on the base, so that no
 /// class of the program takes part.
 unsafe fn answer(object: Ref, shape: &Shape, method: &CStr, content: &mut Content) {
@@ -320,12 +328,7 @@ unsafe fn answer(object: Ref, shape: &Shape, method: &CStr, content: &mut Conten
         // These may ask the instance's class or attributes, which the program makes.
         return content.fail(unknown);
     }
-    let method = PyObject_GetAttrString(shape.base, method.as_ptr());
-    let Some(method) = content.walk.keep(method) else {
-        return content.fail(unknown);
-    };
-    let answer = PyObject_CallFunctionObjArgs(method, object, std::ptr::null_mut::<Object>());
-    match content.walk.keep(answer) {
+    match call(shape.base, method, object, content) {
         Some(answer) => content.child(Label::Part("state"), answer),
         None => content.fail(unknown),
     }
@@ -418,23 +421,14 @@ unsafe fn array(object: Ref, shape: &Shape, content: &mut Content) {
         content.hasher.word(data.wrapping_sub(word(base, 16)) as u64);
         content.child(Label::Part("base"), base);
     }
-    let reduced = PyObject_GetAttrString(exact, c"__reduce__".as_ptr());
-    let reduced = content.walk.keep(reduced).and_then(|reduce| unsafe {
-        let answer = PyObject_CallFunctionObjArgs(reduce, std::ptr::null_mut::<Object>());
-        content.walk.keep(answer)
-    });
-    match reduced {
+    match call(shape.base, c"__reduce__", exact, content) {
         Some(reduced) => content.child(Label::Part("state"), reduced),
         None => content.fail(Why::Type(shape.base)),
     }
 }
 
 unsafe fn queue(object: Ref, shape: &Shape, content: &mut Content) {
-    let is_empty = PyObject_GetAttrString(shape.base, c"empty".as_ptr());
-    let is_empty = content.walk.keep(is_empty).map(|is_empty| unsafe {
-        PyObject_CallFunctionObjArgs(is_empty, object, std::ptr::null_mut::<Object>())
-    });
-    match is_empty.and_then(|answer| unsafe { content.walk.keep(answer) }) {
+    match call(shape.base, c"empty", object, content) {
         Some(answer) if answer == &raw mut _Py_TrueStruct => {}
         _ => content.fail(Why::Said("a queue that is not empty")),
     }
