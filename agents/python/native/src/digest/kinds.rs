@@ -207,8 +207,7 @@ fn kind_of_name(name: &[u8], minor: u32) -> Kind {
         // There is one of the first; `_fields_` says the same as the others.
         b"unicodedata.UCD" | b"CField" | b"_ctypes.CField" => Kind::Object,
         b"decimal.Decimal" | b"zoneinfo.ZoneInfo" => Kind::Spelled,
-        // Some bytes of the second have no meaning.
-        b"decimal.Context" | b"numpy.longdouble" | b"numpy.float128" => Kind::Shown,
+        b"decimal.Context" => Kind::Shown,
         b"datetime.date" => Kind::Date,
         b"datetime.time" => Kind::Time,
         b"datetime.datetime" => Kind::DateTime,
@@ -361,7 +360,6 @@ unsafe fn filter_of(kind: Ref, names: &Names) -> Filter {
                 (b"pathlib" | b"pathlib._local", b"PurePath") => return Filter::Path,
                 (b"logging", b"Logger") => return Filter::Logger,
                 (b"tempfile", b"_RandomNameSequence") if at == kind => return Filter::Random,
-                (b"sqlalchemy.util._collections", b"LRUCache") => return Filter::Compiled,
                 (b"pandas" | b"pandas.core.indexes.base", b"Index") => return Filter::Index,
                 (b"pandas.core.internals.blocks", b"Block") => return Filter::Index,
                 _ => {}

@@ -13,8 +13,6 @@ pub enum Filter {
     Logger,
     /// What names of temporary files are made of, another one in each process.
     Random,
-    /// Of SQLAlchemy: without the statements that it has compiled, by what they say.
-    Compiled,
     /// Of `pandas`: without what it remembers of its values.
     Index,
 }
@@ -98,7 +96,6 @@ impl Filter {
                 | b"_info",
             ) => Taken::Not,
             (Filter::Random, _) => Taken::Not,
-            (Filter::Compiled, b"_data" | b"_counter") => Taken::Not,
             (Filter::Index, b"_cache" | b"_id" | b"_references") => Taken::Not,
             (Filter::Logger, b"_cache" | b"manager") => Taken::Not,
             (Filter::Logger, b"parent") => Taken::Named,
