@@ -7,7 +7,8 @@ cases!(
     asked_by_annotations,
     fields_with_text,
     named_after_annotations,
-    named_by_annotations
+    named_by_annotations,
+    read_for_nothing
 );
 
 const READER: &str = r#"import inspect
@@ -235,4 +236,95 @@ def test_by_fixture(meant):
             ],
         ),
     )
+}
+
+const DOUBLES: &str = r#"from unittest import mock
+
+
+def replaced(target, name, value):
+    return mock.patch.object(target, name, value)
+
+
+def about(kind):
+    return sorted(vars(kind))
+"#;
+
+const REFLECTION: &str = r#"import inspect
+
+
+def get_signature(function):
+    return inspect.signature(function)
+"#;
+
+const READ_FOR_NOTHING: &str = r#"
+-- lib.py --
+class Box:
+    size_of: int = 3
+
+
+class Tool:
+    box: "Box" = None
+
+    def run(self, box: "Box" = None):
+        return 1
+-- test_lib.py --
+import dataclasses
+import typing
+
+import doubles
+from hypothesis.internal.reflection import get_signature
+
+import lib
+
+
+def test_size():
+    assert lib.Box.size_of == 3
+
+
+def test_replaced():
+    with doubles.replaced(lib.Tool, "run", None):
+        assert lib.Tool.run is None
+
+
+def test_text_for_its_names():
+    assert list(get_signature(lib.Tool.run).parameters) == ["self", "box"]
+
+
+def test_no_text():
+    class Local:
+        a: int
+        b: typing.Any
+
+    assert "__module__" in doubles.about(Local)
+
+
+def test_copied():
+    @dataclasses.dataclass
+    class Local:
+        box: "lib.Box" = None
+
+    assert "box=None" in repr(Local())
+"#;
+
+/// By `unittest.mock`, which looks for another member; by hypothesis, which wants names; what is no
+/// text; and what a copy gets. So who else has annotated members does not depend on it.
+fn read_for_nothing() -> Case {
+    let reflection = [
+        ("hypothesis/__init__.py", ""),
+        ("hypothesis/internal/__init__.py", ""),
+        ("hypothesis/internal/reflection.py", REFLECTION),
+    ];
+    Case::new(READ_FOR_NOTHING)
+        .by_value()
+        .own_venv()
+        .setup([
+            install("doubles", "1.0.0", &[("doubles.py", DOUBLES)]),
+            install("hypothesis", "6.0.0", &reflection),
+        ])
+        .edit(
+            "a member of a class with annotations",
+            [replace("lib.py", "size_of: int = 3", "size_of: int = 5")],
+            // Who makes a dataclass reads its annotations.
+            ["! test_lib.py::test_size", "test_lib.py::test_copied"],
+        )
 }

@@ -26,6 +26,7 @@ _BEFORE_TESTS = frozenset(("session", "child", "import", "collect"))
 
 # Who copies annotations: those of the copies count where they are read.
 _COPY = functools.update_wrapper.__code__
+_COPIES = "reprlib.py"
 
 # What these attributes lead to has descriptors for annotations.
 _NO_INSTANCES = frozenset(("__call__", "__class__", "__func__", "__init__", "__new__"))
@@ -34,6 +35,13 @@ _NO_INSTANCES = frozenset(("__call__", "__class__", "__func__", "__init__", "__n
 # spell what they look for.
 _INSPECT = "inspect.py"
 _BY_ANY_NAME = (_INSPECT, "pydoc.py", "mock.py", "doctest.py")
+
+# Where `unittest.mock` has the name of the member that it looks up.
+_KEYS = {"get_original": "name", "_must_skip": "entry"}
+
+# hypothesis reads the signatures of tests for the names of what it hands over. What their text means
+# it asks `typing`, and that is seen.
+_FOR_NAMES = "/hypothesis/internal/reflection.py"
 
 _DATACLASSES = "dataclasses.py"
 _FIELDS = "__dataclass_fields__"
@@ -88,10 +96,10 @@ class Readers:
             # What code of the project does with the members of a class is known from its source.
             if is_direct and not is_before or self._looks_for_others(frame):
                 return
-        if not self._is_of_project(of):
+        if not self._is_of_project(of) or self._is_for_names(frame):
             return
         if who == "library":
-            if not is_before or _has_text(found):
+            if _has_text(found):
                 self._tell()
         elif is_before and _has_text(found) and self._may_keep(frame, is_direct):
             if _makes_dataclass(frame):
@@ -131,11 +139,16 @@ class Readers:
             return False
         if not code.co_filename.endswith(_BY_ANY_NAME):
             return not _asks(code)
-        # `getattr_static`, by which `isinstance` asks for members of protocols.
-        key = frame.f_locals.get("attr")
+        # `attr`: in `getattr_static`, by which `isinstance` asks for members of protocols.
+        key = frame.f_locals.get(_KEYS.get(code.co_name, "attr"))
         if key == _FIELDS:
             self._ask_fields()
         return type(key) is str and key not in NAMES or code.co_name.startswith("_shadowed_dict")
+
+    def _is_for_names(self, frame):
+        while frame is not None and self._asker(frame.f_code.co_filename) in ("stdlib", "agent"):
+            frame = frame.f_back
+        return frame is not None and frame.f_code.co_filename.endswith(_FOR_NAMES)
 
     def _wants_names(self, frame):
         """Whether `signature(x).parameters.keys()` reads, which drops all but names."""
@@ -218,7 +231,9 @@ class Readers:
         """Whether the project or a library reads, perhaps by way of the standard library; `None`
         if it is the test runner, or nobody makes anything of it."""
         code = frame.f_code
-        if code is _COPY or self._asker(code.co_filename) == "agent":
+        file = code.co_filename
+        is_copy = code is _COPY or file.endswith(_COPIES) and self._asker(file) == "stdlib"
+        if is_copy or self._asker(file) == "agent":
             return None
         while frame is not None:
             asker = self._asker(frame.f_code.co_filename)
@@ -334,9 +349,11 @@ def _has_text(found):
 def _is_text(value, depth):
     if depth > _DEEPEST:
         return True
-    if value is None or value is Ellipsis or type(value).__name__.startswith("_Special"):
+    if value is None or value is Ellipsis or is_a(value, type):
+        return False
+    if type(value).__name__.startswith("_Special"):
         return False
     if type(value).__module__ in ("typing", "types"):
         parts = getattr(value, "__args__", None)
         return type(parts) is not tuple or any(_is_text(part, depth + 1) for part in parts)
-    return not is_a(value, type)
+    return True
