@@ -33,5 +33,6 @@ mod runs;
 mod serials;
 mod stars;
 mod steps;
+mod test_classes;
 mod warnings;
 mod workers;

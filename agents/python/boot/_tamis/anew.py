@@ -123,6 +123,7 @@ class Meeting(Unknown):
 
     def __init__(self, agent, exclusion, collected):
         # Imported only here: few sessions need them.
+        from .apart import Apart
         from .plan import Plan
         from .present import Present
 
@@ -130,6 +131,7 @@ class Meeting(Unknown):
         self.agent = agent
         names = {item.nodeid: names_of(item) for item in collected}
         self.plan = Plan(exclusion.plan, Present(agent, agent.values), names)
+        self.plan.apart = Apart(agent, self.plan, collected)
         ties = [one.get("ties") or {} for one in exclusion.plan["matrices"]]
         self._left = {test: cells for one in ties for test, cells in one.get("left", {}).items()}
         self._made = {test: made for one in ties for test, made in one.get("made", {}).items()}

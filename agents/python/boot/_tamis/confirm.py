@@ -85,12 +85,14 @@ def judge(exclusion, items, others, collected, can_wait):
 def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
     from .absent import Absent
+    from .apart import Apart
     from .lacking import Lacking, tell
     from .plan import Plan
     from .present import Present
 
     names = {item.nodeid: names_of(item) for item in collected}
     plan = Plan(exclusion.plan, Present(agent, agent.values), names)
+    plan.apart = Apart(agent, plan, collected)
     absent = Absent(agent, plan, collected)
     confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:

@@ -83,6 +83,13 @@ def read_of(met, agent, plan, reading, functions):
     return found | reading.cells_by_annotations() if reads_annotations else found
 
 
+def units_of(met, agent, plan, functions):
+    """The units of what ran in a turn, as far as the plan has them."""
+    places = (agent.code_places.get(number) for number in met.code)
+    found = (functions.at(plan.session.path(path), line) for path, line in filter(None, places))
+    return {function[1] for function in found if function is not None}
+
+
 def _is_of_annotations(note):
     kind, _, text = note
     return kind == "annotations" or kind == "reached" and text[1:] in ANNOTATIONS

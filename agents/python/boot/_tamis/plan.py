@@ -37,6 +37,8 @@ class Plan:
         # All that tests left, and who reads that.
         self._every = None
         self._fresh = None
+        # Whose test classes cells belong to, once the tests are there.
+        self.apart = None
         self.needing = Needing(content, self.index)
 
     def judge(self, test, part, file, names, changed):
@@ -110,7 +112,8 @@ class Plan:
         reading = self.reading(cells)
         found = reading.differences.found
         part = self.tied(test)
-        return {found[at].cell for at in reading.of(part, file, self.needed(part), names)}
+        read = {found[at].cell for at in reading.of(part, file, self.needed(part), names)}
+        return self.apart.of(read, test)
 
     def read_by(self, cells, test, file, names):
         """The same with settings of the process, which every test reads."""
@@ -144,7 +147,7 @@ class Plan:
     def meets(self, cells, test, file, names):
         """What a test meets of `cells`, which earlier tests have left with another value; `None`
         if it cannot read any of them."""
-        cells = frozenset(cells)
+        cells = frozenset(self.apart.of(cells, test))
         meeting = self._met.pop(cells, None)
         if meeting is None:
             meeting = self._left(cells)

@@ -272,6 +272,8 @@ class Session:
                 self.collected_all(ids, True)
             self.parameters.watch(session.items)
             self.agent.properties.turn_ended()
+            if self.agent.state is not None:
+                self.agent.state.handed.begin(session.items)
             if self.agent.left is not None:
                 self.agent.left.begin(ids)
             if self.order is not None:

@@ -12,8 +12,7 @@ class Running:
         self.test = item.nodeid
         self.is_same = is_same
         self.place = place
-        # Whether what it meets matters, and what shows that if it can be anything else.
-        self.is_looked_at = True
+        # What shows what it meets, if that can be anything else than in the record.
         self.met = None
         # Cell -> value, and absolute path.
         self.left = {}

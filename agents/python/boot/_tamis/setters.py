@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 from .confirm import file_of, names_of
 from .fixtures import TEAR_DOWN, fixtures_of, folders_of
-from .met import ANYTHING, Functions, lasting, modules_of, read_of
+from .met import ANYTHING, Functions, lasting, modules_of, read_of, units_of
 from .names import name_hash
 from .turns import hashes_of, hashes_told
 from .watch import member_at
@@ -86,7 +86,8 @@ class Reads:
             if cells is ANYTHING:
                 return ANYTHING
             met |= cells
-        return met, hashes
+        units = units_of(running.met, agent, self._plan, self._functions)
+        return self._plan.apart.of(met, running.test, units), hashes
 
     def _met_of(self, running, reading, needed):
         """The same of the cells that `reading` is about, for modules that are `needed`."""

@@ -182,17 +182,16 @@ class Settling:
                 self._unmade |= moved
             if self.is_broad:
                 return
-            # Whether it did here what it does in a run of all tests, without a look at values.
-            is_exact = running.is_looked_at and self._is_as_recorded(self._met_by(running))
-            for cell in running.left.keys() | recorded.keys():
-                is_left = cell in running.left and cell in recorded
-                # The whole of a dictionary may lack what others put there.
-                is_believed = is_exact and cell not in self._whole
-                is_open = is_left and is_believed and _is_unknown(recorded[cell])
-                if is_open or is_left and running.left[cell] == recorded[cell]:
-                    self._stale.discard(cell)
-                else:
-                    self._stale.add(cell)
+            both = running.left.keys() & recorded.keys()
+            alike = {cell for cell in both if running.left[cell] == recorded[cell]}
+            self._stale -= alike
+            others = (running.left.keys() | recorded.keys()) - alike
+            # If it did here what it does in a run of all tests, it leaves a value that no two runs have,
+            # as the time is. But the whole of a dictionary may lack what others put there.
+            if others and self._is_as_recorded(self._met_by(running)):
+                self._stale -= both - self._whole
+                others -= both - self._whole
+            self._stale |= others
             return
         met = self._met_by(running)
         if moved is None or moved:
@@ -450,10 +449,7 @@ class Settling:
             self._passes(test, is_same, True)
         if not is_same:
             self._is_other(test)
-        # What is the same needs a look only where nobody knows the value.
-        unknown = map(_is_unknown, self.recorded.get(test, {}).values())
-        running.is_looked_at = not is_same or any(unknown)
-        if running.is_looked_at and (self._stale or self._unmade):
+        if self._stale or self._unmade:
             self.agent.absorb()
             self.agent.met = running.met = Met()
 

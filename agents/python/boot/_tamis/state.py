@@ -14,20 +14,19 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Sequence
 
 from .agent import guard
+from .handed import Handed
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
 from .watch import BUFFERS, HEAP_TYPE, Watch, attributes, held_weakly, is_a, is_unchanging, member_at
 
-# Limits of the walk: the distance from a global, the number of objects, and the number of
-# items of one container.
+# Limits of the walk: the distance from a global, the number of objects and of items of a container.
 _DEPTH = 12
 _OBJECTS = 400000
 _OBJECTS_IN_PYTHON = 20000
 _WIDTH = 5000
 
-# Objects that the native helper cannot read are compared more seldom, the more there are: in
-# every n-th call, one for each of so many objects. Never by the clock: two recordings of a
-# revision must find the same.
+# Objects that the native helper cannot read are compared more seldom, the more there are: in every
+# n-th call, one for each of so many. Never by the clock: two recordings must find the same.
 _OBJECTS_PER_CALL = 256
 
 # The code of functions that choose an implementation by the class of an argument.
@@ -104,6 +103,7 @@ class State:
         self._classes = {}
         self._unnamed = {}
         self._rebinding = Rebinding()
+        self.handed = Handed(agent)
         # Whether the walk met something that may change with nobody watching.
         self._has_missed = False
 
@@ -148,6 +148,7 @@ class State:
         if _is_idle(name):
             return
         if is_a(value, type):
+            self.handed.met(value, name)
             if getattr(value, "__module__", None) == module_name:
                 self._walk_class(path, name, value)
         elif not is_a(value, types.ModuleType):
@@ -173,6 +174,7 @@ class State:
 
     def _walk_member(self, kind, path, name, value):
         if is_a(value, type) and vars(value).get("__module__") == vars(kind).get("__module__"):
+            self.handed.met(value, name)
             self._walk_class(path, name, value)
         else:
             self._walk(value, ("name", path, name))
@@ -269,6 +271,7 @@ class State:
     def _visit_class(self, kind, parent):
         """A class to which no name leads has its state like an instance: one that a function made.
         Those that tests make are too many."""
+        self.handed.met(kind)
         session = self.agent.session
         in_test = session is not None and session.test is not None
         if not (self._is_unnamed(kind) and self._is_watched_class(kind)):
@@ -351,6 +354,7 @@ class State:
         return answer
 
     def _judge_class(self, kind):
+        self.handed.met(kind)
         if not kind.__flags__ & HEAP_TYPE:
             return False
         module = sys.modules.get(kind.__module__)

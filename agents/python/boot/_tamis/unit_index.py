@@ -14,6 +14,7 @@ class UnitIndex:
         self._by_name = None
         self._annotating = None
         self._loose = None
+        self._leading = None
 
     def of(self, hashes, paths, flags):
         """The units that read one of these names, look into one of these modules, or tell one of
@@ -53,6 +54,16 @@ class UnitIndex:
                 if found:
                     self._loose[at] = [units[unit] for unit in found]
         return self._loose.get(number, ())
+
+    def leading_to(self, path):
+        """The units that get all of a module, by the number of its path, or may if something hands it
+        out."""
+        if self._leading is None:
+            self._leading = {}
+            for number, unit in enumerate(self.units):
+                for one in (*unit.get("holds", ()), *unit.get("loose", ())):
+                    self._leading.setdefault(one, set()).add(number)
+        return self._leading.get(path, set())
 
     def _index(self):
         self._by_name, self._by_path, self._by_flag = {}, {}, {}
