@@ -187,10 +187,13 @@ class Settling:
             self._stale -= alike
             others = (running.left.keys() | recorded.keys()) - alike
             # If it did here what it does in a run of all tests, it leaves a value that no two runs have,
-            # as the time is. But the whole of a dictionary may lack what others put there.
+            # as the time is. But what is stale may be changed without being read, as the order of
+            # names, and the whole of a dictionary may lack what others put there.
             if others and self._is_as_recorded(self._met_by(running)):
-                self._stale -= both - self._whole
-                others -= both - self._whole
+                unknown = {cell for cell in both if _is_unknown(recorded[cell])}
+                believed = (both - self._whole) & (unknown | both - self._stale)
+                self._stale -= believed
+                others -= believed
             self._stale |= others
             return
         met = self._met_by(running)
