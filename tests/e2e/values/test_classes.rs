@@ -43,11 +43,21 @@ def test_third():
 "#;
 
 fn of_a_name() -> Case {
-    Case::new(OF_A_NAME).by_value().edit(
-        "a test with another time in its class",
-        [replace("lib.py", "return 1", "return 2")],
-        ["! test_lib.py::TestFirst::test_first"],
-    )
+    Case::new(OF_A_NAME)
+        .by_value()
+        .edit(
+            "a test with another time in its class",
+            [replace("lib.py", "return 1", "return 2")],
+            ["! test_lib.py::TestFirst::test_first"],
+        )
+        .edit(
+            "tests that ask something else for the same name",
+            [replace("lib.py", "return 7", "return len('seven..')")],
+            [
+                "test_lib.py::TestSecond::test_second",
+                "test_lib.py::test_third",
+            ],
+        )
 }
 
 const GOT_AT: &str = r#"
@@ -192,7 +202,10 @@ def test_third(n):
         let mut project = Project::new(python, FILES);
         project.commit("one");
         project.run();
-        let run = step(&mut project, &[("lib.py", "return 2", "return len([0, 0])")]);
+        let run = step(
+            &mut project,
+            &[("lib.py", "return 2", "return len([0, 0])")],
+        );
         let ran: Vec<&str> = run.outcomes.keys().map(String::as_str).collect();
         let expected =
             ["first", "second"].map(|test| format!("test_lib.py::TestFirst::test_{test}"));
