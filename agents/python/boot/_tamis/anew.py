@@ -10,7 +10,7 @@ PYTEST_DONT_REWRITE
 """
 
 from . import agent as agent_module
-from .confirm import NEEDED, file_of, names_of
+from .confirm import NEEDED, file_of, names_of, plan_of
 from .turns import hashes_of
 
 # Why all run.
@@ -122,16 +122,9 @@ class Meeting(Unknown):
     """Tells what tests meet and need by the plan."""
 
     def __init__(self, agent, exclusion, collected):
-        # Imported only here: few sessions need them.
-        from .apart import Apart
-        from .plan import Plan
-        from .present import Present
-
         Unknown.__init__(self, exclusion)
         self.agent = agent
-        names = {item.nodeid: names_of(item) for item in collected}
-        self.plan = Plan(exclusion.plan, Present(agent, agent.values), names)
-        self.plan.apart = Apart(agent, self.plan, collected)
+        self.plan = plan_of(agent, exclusion, collected)
         ties = [one.get("ties") or {} for one in exclusion.plan["matrices"]]
         self._left = {test: cells for one in ties for test, cells in one.get("left", {}).items()}
         self._made = {test: made for one in ties for test, made in one.get("made", {}).items()}

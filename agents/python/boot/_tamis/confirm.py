@@ -85,14 +85,9 @@ def judge(exclusion, items, others, collected, can_wait):
 def _judge(agent, exclusion, items, others, collected, can_wait):
     # Imported only here: few sessions need them.
     from .absent import Absent
-    from .apart import Apart
     from .lacking import Lacking, tell
-    from .plan import Plan
-    from .present import Present
 
-    names = {item.nodeid: names_of(item) for item in collected}
-    plan = Plan(exclusion.plan, Present(agent, agent.values), names)
-    plan.apart = Apart(agent, plan, collected)
+    plan = plan_of(agent, exclusion, collected)
     absent = Absent(agent, plan, collected)
     confirmed, refuted, waiting, seen = set(), {}, [], set()
     for item in items:
@@ -169,6 +164,19 @@ def _wait(judgement, agent, plan, kept, collected, waiting):
     for test in judgement.needed - begun.others:
         judgement.refuted[test] = NEEDED
     agent.left.listener = settling.left
+
+
+def plan_of(agent, exclusion, collected):
+    """The plan for the items that are there."""
+    # Imported only here: few sessions need them.
+    from .apart import Apart
+    from .plan import Plan
+    from .present import Present
+
+    names = {item.nodeid: names_of(item) for item in collected}
+    plan = Plan(exclusion.plan, Present(agent, agent.values), names)
+    plan.apart = Apart(agent, plan, collected)
+    return plan
 
 
 def file_of(agent, plan, item):

@@ -146,9 +146,8 @@ class Readers:
         return type(key) is str and key not in NAMES or code.co_name.startswith("_shadowed_dict")
 
     def _is_for_names(self, frame):
-        while frame is not None and self._asker(frame.f_code.co_filename) in ("stdlib", "agent"):
-            frame = frame.f_back
-        return frame is not None and frame.f_code.co_filename.endswith(_FOR_NAMES)
+        asking = self._asking(frame)
+        return asking is not None and asking.f_code.co_filename.endswith(_FOR_NAMES)
 
     def _wants_names(self, frame):
         """Whether `signature(x).parameters.keys()` reads, which drops all but names."""
@@ -235,13 +234,15 @@ class Readers:
         is_copy = code is _COPY or file.endswith(_COPIES) and self._asker(file) == "stdlib"
         if is_copy or self._asker(file) == "agent":
             return None
-        while frame is not None:
-            asker = self._asker(frame.f_code.co_filename)
-            # The agent stands in for functions of the standard library.
-            if asker not in ("stdlib", "agent"):
-                return asker if asker in ("project", "library") else None
+        asking = self._asking(frame)
+        asker = asking and self._asker(asking.f_code.co_filename)
+        return asker if asker in ("project", "library") else None
+
+    def _asking(self, frame):
+        """Who has the standard library read. The agent stands in for functions of that."""
+        while frame is not None and self._asker(frame.f_code.co_filename) in ("stdlib", "agent"):
             frame = frame.f_back
-        return None
+        return frame
 
     def _asker(self, file):
         actor = self.paths.actor(file)
