@@ -341,6 +341,82 @@ def test_caches(project):
     assert "library.py:inner" not in run.code("test_never")
 
 
+def test_misses_that_ran_something_else(project):
+    project.write("library.py", """
+        import functools
+        @functools.lru_cache(maxsize=None)
+        def width(text, more=0): return len(text) if text.isascii() else other(text)
+        def other(text): return 2
+        @functools.lru_cache(maxsize=2)
+        def small(n, m): return odd(n) if n % 2 else even(n)
+        def odd(n): return n
+        def even(n): return n
+        @functools.lru_cache(maxsize=None)
+        def held(n): return [odd(n) if n % 2 else even(n)]
+        @functools.lru_cache(maxsize=None)
+        def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+        @functools.lru_cache(maxsize=None)
+        def fails(n): return odd(n) // 0 if n % 2 else even(n)
+        @functools.lru_cache(maxsize=None)
+        def imports(n):
+            if n: import late
+            return n
+        @functools.lru_cache(maxsize=None)
+        def writes(n):
+            if n: open("written.txt", "w").close()
+            return n
+        def outer(n): return width("a" * n)
+    """)
+    project.write("late.py", "")
+    project.write("test_it.py", """
+        import library, pytest
+        def test_fills(): assert [library.width(one) for one in ("a", "é")] == [1, 2]
+        def test_ascii(): assert library.width("a") == 1
+        def test_other(): assert library.width("é") == 2
+        def test_new(): assert library.width("b") == 1
+        def test_keyword(): assert library.width("a", more=2) == 1
+        def test_small(): [library.small(n, 0) for n in range(5)]
+        def test_evicted(): assert library.small(0, 0) == 0
+        def test_equal(): assert library.small(True, 0) == 1
+        def test_equal_again(): assert library.small(1, 0) == 1
+        def test_held(): library.held(1), library.held(2)
+        def test_held_again(): assert library.held(1) == [1]
+        def test_fib(): library.fib(30)
+        def test_fib_again(): library.fib(3)
+        def test_fails():
+            with pytest.raises(ZeroDivisionError): library.fails(1)
+        def test_does_not(): library.fails(2)
+        def test_imports(): library.imports(1)
+        def test_imports_again(): library.imports(1)
+        def test_imports_not(): library.imports(0)
+        def test_writes(): library.writes(1)
+        def test_writes_not(): library.writes(0)
+        def test_outer(): library.outer(2)
+        def test_counts(): library.width.cache_info()
+    """)
+    run = project.pytest("test_it.py")
+
+    known = set("width other small odd even held fib fails outer".split())
+
+    def ran(test):
+        return {one.partition(":")[2] for one in run.code(test)} & known
+
+    assert ran("test_fills") == {"width", "other"}
+    assert ran("test_ascii") == ran("test_new") == ran("test_keyword") == {"width"}
+    assert ran("test_other") == {"width", "other"}
+    assert ran("test_outer") == {"outer", "width"}
+    assert ran("test_counts") == {"width", "other"}
+    assert ran("test_evicted") == {"small", "even"}
+    assert {"small", "odd"} <= ran("test_equal") and {"small", "odd"} <= ran("test_equal_again")
+    assert ran("test_held_again") == {"held", "odd", "even"}
+    assert ran("test_fib_again") == {"fib"}
+    assert ran("test_fails") == {"fails", "odd"}
+    assert ran("test_does_not") == {"fails", "even"}
+    for test in ("test_imports", "test_imports_again"):
+        assert "late.py:<module>" in run.code(test)
+    assert "late.py:<module>" not in run.code("test_imports_not")
+
+
 def test_properties(project):
     project.write("library.py", """
         import functools

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(at_import, by_tests, weak, volatile);
+cases!(at_import, by_tests, misses, held, weak, volatile);
 
 /// Caches that are filled at import: the body behind them does not run again.
 fn at_import() -> Case {
@@ -120,6 +120,220 @@ def test_name():
         "no entry any more",
         [replace("squares.py", "cube(2)\n", "")],
         at_least([]),
+    )
+}
+
+/// Who gets a number or a text of a cache needs what made that one, and not what made all others.
+fn misses() -> Case {
+    Case::new(
+        r#"
+-- width.py --
+import functools
+
+
+@functools.lru_cache(maxsize=None)
+def width(text):
+    return len(text) if text.isascii() else of_others(text)
+
+
+def of_others(text):
+    return 2
+
+
+@functools.lru_cache(maxsize=1)
+def small(number):
+    return odd(number) if number % 2 else even(number)
+
+
+def odd(number):
+    return "odd"
+
+
+def even(number):
+    return "even"
+
+
+class Box:
+    def __init__(self, text):
+        self.text = text
+
+
+@functools.lru_cache
+def box(text):
+    return plain_box(text) if text.isascii() else other_box(text)
+
+
+def plain_box(text):
+    return Box(text)
+
+
+def other_box(text):
+    Box.last = box("a")
+    return Box(text + "!")
+-- test_width.py --
+import width
+
+
+def test_fills():
+    assert width.width("a") + width.width("\u00e9")
+    assert width.small(1) + width.small(2) + width.small(3)
+
+
+def test_ascii():
+    assert width.width("a") == 1
+
+
+def test_other():
+    assert width.width("\u00e9") == 2
+
+
+def test_odd():
+    assert width.small(1) == "odd"
+
+
+def test_even():
+    assert width.small(2) == "even"
+
+
+def test_box():
+    assert width.box("a").text == "a"
+
+
+def test_other_box():
+    assert width.box("\u00e9").text == "\u00e9!"
+"#,
+    )
+    .by_value()
+    .edit(
+        "what some misses run",
+        [replace("width.py", "return 2\n", "return 4\n")],
+        ["test_width.py::test_fills", "! test_width.py::test_other"],
+    )
+    .edit(
+        "what misses run that are soon forgotten",
+        [replace("width.py", "\"odd\"", "\"odder\"")],
+        ["test_width.py::test_fills", "! test_width.py::test_odd"],
+    )
+    .edit(
+        "what another miss runs, of results that can be changed",
+        [replace(
+            "width.py",
+            "return Box(text + \"!\")",
+            "box(\"a\").text = \"b\"\n    return Box(text)",
+        )],
+        at_least(["! test_width.py::test_other_box"]),
+    )
+}
+
+/// What a test does to an object that a cache holds is a matter of who reads the cache, by value.
+fn held() -> Case {
+    // Some results were made by tests that are left out.
+    const READ: [&str; 5] = [
+        "test_boxes.py::test_reads",
+        "test_boxes.py::test_sets",
+        "test_boxes.py::test_number",
+        "test_boxes.py::test_set",
+        "test_boxes.py::test_set_of_class",
+    ];
+    Case::new(
+        r#"
+-- boxes.py --
+import functools
+
+
+class Box:
+    def __init__(self, number):
+        self.number = number
+        self.memo = None
+
+    def read(self):
+        if self.memo is None:
+            self.memo = render(self.number)
+        return self.memo
+
+    @classmethod
+    @functools.lru_cache
+    def of(cls, number):
+        return cls(number)
+
+
+def render(number):
+    return str(number)
+
+
+@functools.lru_cache(maxsize=8)
+def make(number):
+    return Box(number)
+
+
+def apart():
+    return 1
+
+
+make(1)
+Box.of(1)
+-- test_boxes.py --
+import boxes
+
+
+def text():
+    return "one"
+
+
+def test_reads():
+    assert boxes.make(1).read() and boxes.Box.of(1).read()
+
+
+def test_sets():
+    boxes.make(2).memo = text()
+    boxes.Box.of(2).memo = text()
+
+
+def test_number():
+    assert boxes.make(1).number == 1
+
+
+def test_set():
+    assert (boxes.make(2).memo or "one") == "one"
+
+
+def test_set_of_class():
+    assert (boxes.Box.of(2).memo or "one") == "one"
+
+
+def test_apart():
+    assert boxes.apart() == 1
+"#,
+    )
+    .by_value()
+    .edit(
+        "how it comes to the same",
+        [replace(
+            "test_boxes.py",
+            "return \"one\"",
+            "return \"o\" + \"ne\"",
+        )],
+        between(["test_boxes.py::test_sets"], READ),
+    )
+    .edit(
+        "what it sets",
+        [replace("test_boxes.py", "return \"one\"", "return \"two\"")],
+        between(
+            [
+                "! test_boxes.py::test_set",
+                "! test_boxes.py::test_set_of_class",
+            ],
+            READ,
+        ),
+    )
+    .edit(
+        "what is kept, with the same text",
+        [replace(
+            "boxes.py",
+            "return str(number)",
+            "return \"%s\" % number",
+        )],
+        between(["test_boxes.py::test_reads"], READ),
     )
 }
 

@@ -1,7 +1,7 @@
 """Functions with cached results: the user of a value needs what made it.
 
-A miss runs in the cache's own scope. Every caller of the function needs that scope, whether or
-not it was a miss.
+A miss runs in a scope of the cache. Every caller of the function needs that scope, whether or
+not it was a miss; who gets a plain value, only that of those that ran the same (`misses`).
 """
 
 import functools
@@ -10,10 +10,25 @@ from types import MethodType
 
 from . import properties
 from .agent import guard
+from .misses import Miss, Misses, is_plain
+from .watch import member_at
 
 # The extra frames of a miss. Functions that recurse through their own cache must still get as
 # deep as without the agent.
 _EXTRA_DEPTH = 3
+
+
+def cell_of(agent, scope):
+    """The path and the name of the global or member that is a cache, whose content its value has;
+    `None` if `scope` is none of such a cache."""
+    if scope.kind != "cache" or agent.values is None:
+        return None
+    module = next((one for at, one in agent.values.modules.items() if at.name == scope.name), None)
+    there = None if module is None else member_at(module, scope.extra)
+    if type(there) in (classmethod, staticmethod):
+        there = there.__func__
+    found = getattr(there, "_tamis_scope", None) is scope
+    return (scope.name, scope.extra) if found else None
 
 
 def install(agent):
@@ -43,6 +58,25 @@ def install(agent):
         agent.pop(token)
 
     @guard
+    def begin(cache):
+        if agent.trace.through:
+            # All is told at once.
+            return agent.push(cache)
+        if agent.left is not None:
+            agent.left.scope_began(cache)
+        return agent.push(Miss(cache), needed=False)
+
+    @guard
+    def end(token, misses, key, is_of_plain):
+        agent.pop(token)
+        if token.scope is misses.cache:
+            misses.by_key = None
+            return
+        if agent.missing_modules:
+            agent.settle_missing(agent)
+        need(misses.ended(token.scope, key, is_of_plain))
+
+    @guard
     def need(scope):
         agent.top.need(scope)
         if agent.trace.through:
@@ -63,44 +97,58 @@ def install(agent):
     def used():
         return agent.left.used if agent.left is not None else set()
 
-    def in_scope(function, scope):
+    def in_scope(function, misses):
+        scope = misses.cache
+
         def miss(*arguments, **keywords):
             __tracebackhide__ = True
-            token = enter(scope)
+            # What fails leaves nothing for others.
+            is_of_plain = True
+            key = misses.key_of(arguments, keywords)
+            token = begin(scope)
             limit = sys.getrecursionlimit()
             sys.setrecursionlimit(limit + _EXTRA_DEPTH)
             try:
                 result = function(*arguments, **keywords)
+                is_of_plain = is_plain(result)
                 keep(scope, result)
                 return result
             finally:
                 if sys.getrecursionlimit() == limit + _EXTRA_DEPTH:
                     sys.setrecursionlimit(limit)
                 if token is not None:
-                    leave(token)
+                    end(token, misses, key, is_of_plain)
 
         return miss
 
     # Its type cannot be subclassed. This class looks the same to programs.
     class _lru_cache_wrapper:
-        __slots__ = ("_tamis_cached", "_tamis_scope", "__dict__", "__weakref__")
+        __slots__ = ("_tamis_cached", "_tamis_scope", "_tamis_misses", "__dict__", "__weakref__")
 
         def __new__(cls, user_function, maxsize, typed, cache_info):
             scope = scope_of(user_function)
             if scope is None:
                 return plain_wrapper(user_function, maxsize, typed, cache_info)
             self = object.__new__(cls)
-            miss = in_scope(user_function, scope)
+            misses = self._tamis_misses = Misses(agent, scope)
+            miss = in_scope(user_function, misses)
             self._tamis_cached = plain_wrapper(miss, maxsize, typed, cache_info)
             self._tamis_scope = scope
             return self
 
         def __call__(self, *arguments, **keywords):
             __tracebackhide__ = True
-            scope = self._tamis_scope
-            if scope.number not in agent.top.edges:
-                need(scope)
+            scope, misses = self._tamis_scope, self._tamis_misses
             used().add(scope)
+            key = misses.key_of(arguments, keywords)
+            home = scope if key is None else misses.of(key)
+            if home is None:
+                result = self._tamis_cached(*arguments, **keywords)
+                if misses.of(key) is None:
+                    need(scope)
+                return result
+            if home.number not in agent.top.edges:
+                need(home)
             return self._tamis_cached(*arguments, **keywords)
 
         def __get__(self, instance, owner=None):

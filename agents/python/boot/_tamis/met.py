@@ -184,5 +184,9 @@ def lasting(scope, agent):
         one = by_number.get(number)
         if one is not None and one.kind in ("fixture", "cache", "property"):
             found.append(one)
+            if "[" in (one.extra or "") and one.kind == "cache":
+                # Of some misses of a cache.
+                whole = one.kind, one.name, one.extra.partition("[")[0]
+                found.append(agent.named_scopes[whole])
             open_ones.extend(one.edges)
     return found

@@ -71,11 +71,13 @@ class Scope:
 
     def need_all(self, scopes):
         """Edges to other scopes."""
-        own, edges = self.number, self.edges
-        fresh = {scope.number for scope in scopes if scope.number not in edges}
-        fresh.discard(own)
+        self.need_numbers({scope.number for scope in scopes})
+
+    def need_numbers(self, numbers):
+        """Edges to the scopes with these numbers."""
+        fresh = numbers - self.edges - {self.number}
         if fresh:
-            edges |= fresh
+            self.edges |= fresh
             self.fresh_edges += fresh
             self._change()
 

@@ -3,12 +3,12 @@
 PYTEST_DONT_REWRITE
 """
 
+from .caches import cell_of
 from .confirm import file_of, names_of
 from .fixtures import TEAR_DOWN, fixtures_of, folders_of
 from .met import ANYTHING, Functions, lasting, modules_of, read_of, units_of
 from .names import name_hash
 from .turns import hashes_of, hashes_told
-from .watch import member_at
 
 
 class Reads:
@@ -115,13 +115,11 @@ class Names:
         self.exempt = {name_hash("fixture %s %s" % (name, TEAR_DOWN)) for name in fixtures}
         folders = folders_of(collected)
         self.exempt.update(name_hash("fixture %s None" % name) for name in folders)
-        modules = {scope.name: one for scope, one in agent.values.modules.items()}
         for scope in list(agent.named_scopes.values()):
-            if scope.kind == "cache" and modules.get(scope.name) is not None:
-                there = member_at(modules[scope.name], scope.extra)
-                if getattr(there, "_tamis_scope", None) is scope:
-                    self.caches.add((scope.name, scope.extra))
-                    self.exempt.add(name_hash(agent.left.name_of(scope)))
+            cell = cell_of(agent, scope)
+            if cell is not None:
+                self.caches.add(cell)
+                self.exempt.add(name_hash(agent.left.name_of(scope)))
 
 
 def hash_of(test):

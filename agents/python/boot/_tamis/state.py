@@ -14,10 +14,13 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Sequence
 
 from .agent import guard
+from .caches import cell_of
 from .handed import Handed
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
-from .watch import BUFFERS, HEAP_TYPE, Watch, attributes, held_weakly, is_a, is_unchanging, member_at
+from .watch import (
+    BUFFERS, HEAP_TYPE, Watch, attributes, held_weakly, is_a, is_idle, is_unchanging, member_at,
+)
 
 # Limits of the walk: the distance from a global, the number of objects and of items of a container.
 _DEPTH = 12
@@ -145,7 +148,7 @@ class State:
         self._add(module, ("module", path))
 
     def _walk_global(self, module_name, path, name, value):
-        if _is_idle(name):
+        if is_idle(name):
             return
         if is_a(value, type):
             self.handed.met(value, name)
@@ -492,7 +495,7 @@ class State:
 
     def _module_changed(self, index, module, path, reported):
         for key in self._keys(index, module):
-            if not isinstance(key, str) or _is_idle(key):
+            if not isinstance(key, str) or is_idle(key):
                 continue
             if key[:1] == "_" and path in self.libraries:
                 continue
@@ -517,26 +520,22 @@ class State:
         return keys
 
     def _report(self, root, scopes, is_timed=True):
-        if root[0] == "name":
-            self._has_changed(root[1:], is_timed)
-        else:
-            for cell in self._cells.get(root[1], ()):
-                self._has_changed(cell, is_timed)
-            if self.agent.left is not None:
-                self.agent.left.value_changed(root[1])
+        of_name = root[0] == "name"
+        # Who reads the cell of a cache meets what became of its results, and nobody else does.
+        cell = root[1:] if of_name else cell_of(self.agent, root[1])
+        for one in (*self._cells.get(root[1], ()), cell):
+            if one is not None:
+                self._has_changed(one, is_timed)
+        if not of_name and self.agent.left is not None:
+            self.agent.left.value_changed(root[1])
         for scope in scopes:
-            if root[0] == "fixture":
+            if cell is None:
                 self.agent.trace.write("y", root[1].number, scope.number)
-            elif scope.kind != "import" or scope.name != root[1]:
-                self.agent.trace.write("x", root[1], root[2], scope.number)
+            elif scope.kind != "import" or scope.name != cell[0]:
+                self.agent.trace.write("x", *cell, scope.number)
 
     def _has_changed(self, cell, is_timed):
         self.changed[cell] = is_timed and self.changed.get(cell, True)
-
-
-def _is_idle(name):
-    """Whether a module has this name for itself."""
-    return name[:2] == "__" and name[-2:] == "__" and name != "__all__"
 
 
 def _registry(function, parent):

@@ -44,6 +44,11 @@ def is_unchanging(kind):
     return type(module) is str and module.partition(".")[0] in ("_pytest", "pluggy")
 
 
+def is_idle(name):
+    """Whether a module has this name for itself."""
+    return name[:2] == "__" and name[-2:] == "__" and name != "__all__"
+
+
 def member_at(holder, qualified):
     """What stands at a dotted name in a module or class, by way of such; `None` if nothing does."""
     for part in qualified.split("."):

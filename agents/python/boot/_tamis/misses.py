@@ -1,0 +1,156 @@
+"""What single misses of a cache ran: who gets a result needs what made that one, and not what made all
+others.
+
+Misses that ran the same share a scope. There are such scopes only for plain values that are made of
+plain values, as numbers and texts: others may be changed later, by another miss for example.
+"""
+
+from .names import name_hash
+from .scopes import Scope
+
+# Nothing changes these, and to compare them runs no code of the program.
+_PLAIN = frozenset((str, int, bool, float, complex, bytes, type(None)))
+# So many such scopes a cache may have, most have one or two, and so many keys are kept.
+_MOST_SCOPES = 64
+_MOST_KEYS = 100000
+
+
+def is_plain(value):
+    kind = type(value)
+    return kind in _PLAIN or kind is tuple and all(map(is_plain, value))
+
+
+def _are_plain(values, kinds):
+    return _PLAIN.issuperset(kinds) or all(map(is_plain, values))
+
+
+class Miss(Scope):
+    """The scope of a miss while it runs. What tells of it by its number has all of it count for
+    the whole cache."""
+
+    __slots__ = ("_cache", "_home", "has_ended")
+
+    def __init__(self, cache):
+        self._cache = cache
+        self._home = None
+        self.has_ended = False
+        self.kind = "miss"
+        self.name = cache.name
+        self.extra = cache.extra
+        self.units, self.edges = set(), set()
+        self.imports, self.taken = set(), set()
+        self.variables, self.directories = set(), set()
+
+    @property
+    def number(self):
+        if self._home is None:
+            self._home = self._cache
+        return self._home.number
+
+    def add(self, unit):
+        if self.has_ended:
+            return self._home.add(unit)
+        is_new = unit not in self.units
+        self.units.add(unit)
+        return is_new
+
+    def add_all(self, units):
+        if self.has_ended:
+            self._home.add_all(units)
+        else:
+            self.units.update(units)
+
+    def need(self, scope):
+        self.need_all((scope,))
+
+    def need_all(self, scopes):
+        if self.has_ended:
+            self._home.need_all(scopes)
+        else:
+            self.edges.update(scope.number for scope in scopes)
+
+    def end(self, home):
+        """All that it has is `home`'s, unless it is the cache's already. Returns whose it is."""
+        if self._home is None:
+            self._home = home
+        self.has_ended = True
+        self._home.add_all(self.units)
+        self._home.need_numbers(self.edges)
+        return self._home
+
+
+class Misses:
+    """The scopes of the misses of one cache."""
+
+    def __init__(self, agent, cache):
+        self._agent = agent
+        self.cache = cache
+        # By arguments: what those need who pass these. `None` if some of them are not plain: such may
+        # be equal to any.
+        self.by_key = {}
+        self._by_content = {}
+        # By number.
+        self._own = {}
+
+    def key_of(self, arguments, keywords):
+        """What a result is kept by here; `None` if it is not. A cache that does not tell `1` from `True`
+        has one result where this has none or two."""
+        if self.by_key is None:
+            return None
+        if keywords:
+            values = arguments + tuple(keywords.values())
+            kinds = tuple(map(type, values))
+            return (arguments, tuple(keywords), kinds, values) if _are_plain(values, kinds) else None
+        kinds = tuple(map(type, arguments))
+        return (arguments, kinds) if _are_plain(arguments, kinds) else None
+
+    def of(self, key):
+        """What those need who pass the arguments of a key; `None` if nobody knows."""
+        by_key = self.by_key
+        return None if by_key is None else by_key.get(key)
+
+    def ended(self, miss, key, is_of_plain):
+        """A miss has ended, and perhaps has made a value. Returns the scope that the caller needs."""
+        if key is None:
+            self.by_key = None
+        is_apart = is_of_plain and key is not None
+        home = miss.end(self._home_of(miss) if is_apart else self.cache)
+        if self.by_key is not None:
+            if key in self.by_key or len(self.by_key) < _MOST_KEYS:
+                self.by_key[key] = home
+        return home
+
+    def _home_of(self, miss):
+        content = frozenset(miss.units), frozenset(miss.edges)
+        home = self._by_content.get(content)
+        if home is None:
+            home = self._inner(*content)
+            if home is None and len(self._own) < _MOST_SCOPES:
+                home = self._new(*content)
+            if home is None:
+                return self.cache
+            self._by_content[content] = home
+        return home
+
+    def _inner(self, units, edges):
+        """The scope of another miss of the same cache within this one, which ran all that this did."""
+        for number in edges & self._own.keys():
+            inner = self._own[number]
+            if units <= inner.units and edges - {number} <= inner.edges:
+                return inner
+        return None
+
+    def _new(self, units, edges):
+        agent, cache = self._agent, self.cache
+        agent.write_scopes()
+        told = agent.told(sorted(units))
+        places = (agent.code_places.get(number) for number in sorted(units))
+        text = repr((sorted(map(repr, told)), sorted(map(repr, places)), sorted(edges)))
+        name = "%s[%08x]" % (cache.extra, name_hash(text))
+        scope = agent.named_scope("cache", cache.name, name)
+        self._own[scope.number] = scope
+        cache.need(scope)
+        if agent.left is not None:
+            # What tells of the cache tells of this, too.
+            agent.note("reached", "", "?" + agent.left.name_of(cache), scope)
+        return scope
