@@ -366,6 +366,10 @@ def test_misses_that_ran_something_else(project):
             if n: open("written.txt", "w").close()
             return n
         def outer(n): return width("a" * n)
+        @functools.lru_cache(maxsize=1)
+        def kind(n, m): return odd(n) if n is True else even(n)
+        @functools.lru_cache(maxsize=None)
+        def nested(n): return n
     """)
     project.write("late.py", "")
     project.write("test_it.py", """
@@ -393,6 +397,13 @@ def test_misses_that_ran_something_else(project):
         def test_writes_not(): library.writes(0)
         def test_outer(): library.outer(2)
         def test_counts(): library.width.cache_info()
+        def test_kinds(): library.kind(1, 0), library.kind(5, 0), library.kind(True, 0)
+        def test_kind(): library.kind(1, 0)
+        def test_nested():
+            deep = ()
+            for _ in range(900): deep = (deep,)
+            assert library.nested(deep) == deep
+            assert library.nested("a" * 5000)
     """)
     run = project.pytest("test_it.py")
 
@@ -406,6 +417,7 @@ def test_misses_that_ran_something_else(project):
     assert ran("test_other") == {"width", "other"}
     assert ran("test_outer") == {"outer", "width"}
     assert ran("test_counts") == {"width", "other"}
+    assert ran("test_kind") >= {"odd", "even"}
     assert ran("test_evicted") == {"small", "even"}
     assert {"small", "odd"} <= ran("test_equal") and {"small", "odd"} <= ran("test_equal_again")
     assert ran("test_held_again") == {"held", "odd", "even"}

@@ -4,6 +4,8 @@ use crate::harness::*;
 
 cases!(
     caches,
+    results_got_at_otherwise,
+    equal_keys,
     forward_references,
     cached_properties,
     kept_properties
@@ -456,5 +458,135 @@ def test_none():
             "return []",
         )],
         ["test_a.py::test_look", "! test_b.py::test_look"],
+    )
+}
+
+/// Who gets at a cache by another way than its name meets what a test did to its results.
+fn results_got_at_otherwise() -> Case {
+    Case::new(
+        r#"
+-- boxes.py --
+import functools
+
+
+class Box:
+    memo = None
+
+
+@functools.lru_cache
+def of_table(number):
+    return Box()
+
+
+@functools.lru_cache
+def of_part(number):
+    return Box()
+
+
+@functools.lru_cache
+def of_default(number):
+    return Box()
+
+
+@functools.lru_cache
+def of_class(number):
+    return Box()
+
+
+TABLE = {"m": of_table}
+PART = functools.partial(of_part, 2)
+
+
+def by_default(make=of_default):
+    return make(2)
+
+
+class Holder:
+    maker = staticmethod(of_class)
+-- test_a.py --
+import boxes
+
+
+def text():
+    return "one"
+
+
+def test_sets():
+    for make in (boxes.of_table, boxes.of_part, boxes.of_default, boxes.of_class):
+        make(2).memo = text()
+-- test_b.py --
+import boxes
+
+
+def test_table():
+    assert (boxes.TABLE["m"](2).memo or "one") == "one"
+
+
+def test_part():
+    assert (boxes.PART().memo or "one") == "one"
+
+
+def test_default():
+    assert (boxes.by_default().memo or "one") == "one"
+
+
+def test_class():
+    assert (boxes.Holder.maker(2).memo or "one") == "one"
+"#,
+    )
+    .by_value()
+    .edit(
+        "what is set",
+        [replace("test_a.py", "\"one\"", "\"two\"")],
+        [
+            "test_a.py::test_sets",
+            "! test_b.py::test_table",
+            "! test_b.py::test_part",
+            "! test_b.py::test_default",
+            "! test_b.py::test_class",
+        ],
+    )
+}
+
+/// A cache finds a result by an equal key, which something else may have made.
+fn equal_keys() -> Case {
+    Case::new(
+        r#"
+-- lib.py --
+import functools
+
+
+@functools.lru_cache(maxsize=1)
+def answer(value, weight=0):
+    return yes() if value is True else other()
+
+
+def yes():
+    return 1
+
+
+def other():
+    return 1
+-- test_lib.py --
+import lib
+
+
+def test_all():
+    lib.answer(1, 0), lib.answer(5, 0), lib.answer(True, 0)
+
+
+def test_int():
+    assert lib.answer(1, 0) == 1
+"#,
+    )
+    .by_value()
+    .edit(
+        "what `True` is answered by",
+        [replace(
+            "lib.py",
+            "yes():\n    return 1",
+            "yes():\n    return 2",
+        )],
+        ["test_lib.py::test_all", "! test_lib.py::test_int"],
     )
 }

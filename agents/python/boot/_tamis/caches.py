@@ -18,17 +18,34 @@ from .watch import member_at
 _EXTRA_DEPTH = 3
 
 
-def cell_of(agent, scope):
-    """The path and the name of the global or member that is a cache, whose content its value has;
-    `None` if `scope` is none of such a cache."""
+def cells_of(agent, scope):
+    """The globals and members that are a cache, each as a path and a name, the one where the function
+    stands first: who gets at it reads one of these, and their values have its content. None if that is
+    not so."""
     if scope.kind != "cache" or agent.values is None:
-        return None
-    module = next((one for at, one in agent.values.modules.items() if at.name == scope.name), None)
-    there = None if module is None else member_at(module, scope.extra)
+        return []
+    modules = {at.name: one for at, one in agent.values.modules.items() if one is not None}
+    there = member_at(modules.get(scope.name), scope.extra)
+    method = None
     if type(there) in (classmethod, staticmethod):
-        there = there.__func__
-    found = getattr(there, "_tamis_scope", None) is scope
-    return (scope.name, scope.extra) if found else None
+        method, there = there, there.__func__
+    if type(there) is not functools._lru_cache_wrapper or there._tamis_scope is not scope:
+        return []
+    own = scope.name, scope.extra
+    found = {
+        (path, name)
+        for path, module in modules.items()
+        for name, one in list(vars(module).items())
+        if one is there
+    }
+    holders = len(found | {own})
+    if method is not None:
+        holders += sum(one is there for one in vars(method).values())
+    alone = object()
+    if sys.getrefcount(there) - sys.getrefcount(alone) > holders:
+        # Something else leads to it: another object, a default, a parameter of a test.
+        return []
+    return [own, *sorted(found - {own})]
 
 
 def install(agent):
@@ -64,6 +81,8 @@ def install(agent):
             return agent.push(cache)
         if agent.left is not None:
             agent.left.scope_began(cache)
+        if type(agent.top) is Miss:
+            agent.top.interrupted()
         return agent.push(Miss(cache), needed=False)
 
     @guard
@@ -72,6 +91,7 @@ def install(agent):
         if token.scope is misses.cache:
             misses.by_key = None
             return
+        token.scope.interrupted()
         if agent.missing_modules:
             agent.settle_missing(agent)
         need(misses.ended(token.scope, key, is_of_plain))

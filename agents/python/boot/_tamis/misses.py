@@ -5,35 +5,38 @@ Misses that ran the same share a scope. There are such scopes only for plain val
 plain values, as numbers and texts: others may be changed later, by another miss for example.
 """
 
+from _thread import get_ident
+
 from .names import name_hash
 from .scopes import Scope
 
 # Nothing changes these, and to compare them runs no code of the program.
 _PLAIN = frozenset((str, int, bool, float, complex, bytes, type(None)))
-# So many such scopes a cache may have, most have one or two, and so many keys are kept.
+# So many such scopes a cache may have, most have one or two. So many keys are kept, of texts and tuples
+# that are no longer than this.
 _MOST_SCOPES = 64
-_MOST_KEYS = 100000
+_MOST_KEYS = 20000
+_LONGEST = 1000
 
 
 def is_plain(value):
     kind = type(value)
-    return kind in _PLAIN or kind is tuple and all(map(is_plain, value))
-
-
-def _are_plain(values, kinds):
-    return _PLAIN.issuperset(kinds) or all(map(is_plain, values))
+    if kind is tuple:
+        return len(value) <= _LONGEST and all(type(one) is not tuple and is_plain(one) for one in value)
+    return kind in _PLAIN and (kind is not str and kind is not bytes or len(value) <= _LONGEST)
 
 
 class Miss(Scope):
     """The scope of a miss while it runs. What tells of it by its number has all of it count for
     the whole cache."""
 
-    __slots__ = ("_cache", "_home", "has_ended")
+    __slots__ = ("_cache", "_home", "has_ended", "_thread")
 
     def __init__(self, cache):
         self._cache = cache
         self._home = None
         self.has_ended = False
+        self._thread = get_ident()
         self.kind = "miss"
         self.name = cache.name
         self.extra = cache.extra
@@ -46,6 +49,16 @@ class Miss(Scope):
         if self._home is None:
             self._home = self._cache
         return self._home.number
+
+    @property
+    def is_apart(self):
+        """Whether nothing has told of it yet."""
+        return self._home is None
+
+    def interrupted(self):
+        """Another scope begins. What this thread runs meanwhile counts for that if another one does."""
+        if self._thread != get_ident():
+            self._home = self._cache
 
     def add(self, unit):
         if self.has_ended:
@@ -71,7 +84,7 @@ class Miss(Scope):
 
     def end(self, home):
         """All that it has is `home`'s, unless it is the cache's already. Returns whose it is."""
-        if self._home is None:
+        if self.is_apart:
             self._home = home
         self.has_ended = True
         self._home.add_all(self.units)
@@ -93,16 +106,14 @@ class Misses:
         self._own = {}
 
     def key_of(self, arguments, keywords):
-        """What a result is kept by here; `None` if it is not. A cache that does not tell `1` from `True`
-        has one result where this has none or two."""
+        """What a result is kept by here; `None` if it is not. Equal values are one key, even where the
+        cache tells `1` from `True`."""
         if self.by_key is None:
             return None
+        key = arguments
         if keywords:
-            values = arguments + tuple(keywords.values())
-            kinds = tuple(map(type, values))
-            return (arguments, tuple(keywords), kinds, values) if _are_plain(values, kinds) else None
-        kinds = tuple(map(type, arguments))
-        return (arguments, kinds) if _are_plain(arguments, kinds) else None
+            key = *arguments, *keywords, *keywords.values(), len(keywords)
+        return key if all(map(is_plain, key)) else None
 
     def of(self, key):
         """What those need who pass the arguments of a key; `None` if nobody knows."""
@@ -113,10 +124,14 @@ class Misses:
         """A miss has ended, and perhaps has made a value. Returns the scope that the caller needs."""
         if key is None:
             self.by_key = None
-        is_apart = is_of_plain and key is not None
+        is_apart = is_of_plain and key is not None and miss.is_apart
         home = miss.end(self._home_of(miss) if is_apart else self.cache)
         if self.by_key is not None:
-            if key in self.by_key or len(self.by_key) < _MOST_KEYS:
+            known = self.by_key.get(key)
+            if known is not None and known is not home:
+                # Nobody knows which of the two made what is there now.
+                self.by_key[key] = self.cache
+            elif len(self.by_key) < _MOST_KEYS:
                 self.by_key[key] = home
         return home
 

@@ -3,7 +3,7 @@
 PYTEST_DONT_REWRITE
 """
 
-from .caches import cell_of
+from .caches import cells_of
 from .confirm import file_of, names_of
 from .fixtures import TEAR_DOWN, fixtures_of, folders_of
 from .met import ANYTHING, Functions, lasting, modules_of, read_of, units_of
@@ -116,9 +116,9 @@ class Names:
         folders = folders_of(collected)
         self.exempt.update(name_hash("fixture %s None" % name) for name in folders)
         for scope in list(agent.named_scopes.values()):
-            cell = cell_of(agent, scope)
-            if cell is not None:
-                self.caches.add(cell)
+            cells = cells_of(agent, scope)
+            if cells:
+                self.caches.add(cells[0])
                 self.exempt.add(name_hash(agent.left.name_of(scope)))
 
 

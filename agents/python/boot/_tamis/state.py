@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Sequence
 
 from .agent import guard
-from .caches import cell_of
+from .caches import cells_of
 from .handed import Handed
 from .paths import OUTSIDE, PROJECT, SITE, STDLIB, is_harness
 from .rebinding import Rebinding
@@ -521,18 +521,18 @@ class State:
 
     def _report(self, root, scopes, is_timed=True):
         of_name = root[0] == "name"
-        # Who reads the cell of a cache meets what became of its results, and nobody else does.
-        cell = root[1:] if of_name else cell_of(self.agent, root[1])
-        for one in (*self._cells.get(root[1], ()), cell):
-            if one is not None:
-                self._has_changed(one, is_timed)
+        # Who reads a cell that is a cache meets what became of its results, and nobody else does.
+        cells = [root[1:]] if of_name else cells_of(self.agent, root[1])
+        for cell in (*self._cells.get(root[1], ()), *cells):
+            self._has_changed(cell, is_timed)
         if not of_name and self.agent.left is not None:
             self.agent.left.value_changed(root[1])
         for scope in scopes:
-            if cell is None:
+            for path, name in cells:
+                if scope.kind != "import" or scope.name != path:
+                    self.agent.trace.write("x", path, name, scope.number)
+            if not cells:
                 self.agent.trace.write("y", root[1].number, scope.number)
-            elif scope.kind != "import" or scope.name != cell[0]:
-                self.agent.trace.write("x", *cell, scope.number)
 
     def _has_changed(self, cell, is_timed):
         self.changed[cell] = is_timed and self.changed.get(cell, True)
