@@ -32,20 +32,21 @@ def cells_of(agent, scope):
     if type(there) is not functools._lru_cache_wrapper or there._tamis_scope is not scope:
         return []
     own = scope.name, scope.extra
-    found = {
+    alone = object()
+    others = sys.getrefcount(there) - sys.getrefcount(alone) - 1
+    if method is not None:
+        others -= sum(one is there for one in vars(method).values())
+    if others <= 0:
+        return [own]
+    aliases = {
         (path, name)
         for path, module in modules.items()
         for name, one in list(vars(module).items())
         if one is there
     }
-    holders = len(found | {own})
-    if method is not None:
-        holders += sum(one is there for one in vars(method).values())
-    alone = object()
-    if sys.getrefcount(there) - sys.getrefcount(alone) > holders:
-        # Something else leads to it: another object, a default, a parameter of a test.
-        return []
-    return [own, *sorted(found - {own})]
+    aliases.discard(own)
+    # Else something else leads to it: another object, a default, a parameter of a test.
+    return [own, *sorted(aliases)] if others <= len(aliases) else []
 
 
 def install(agent):

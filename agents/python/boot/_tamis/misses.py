@@ -126,13 +126,14 @@ class Misses:
             self.by_key = None
         is_apart = is_of_plain and key is not None and miss.is_apart
         home = miss.end(self._home_of(miss) if is_apart else self.cache)
-        if self.by_key is not None:
-            known = self.by_key.get(key)
+        by_key = self.by_key
+        if by_key is not None:
+            known = by_key.get(key)
             if known is not None and known is not home:
                 # Nobody knows which of the two made what is there now.
-                self.by_key[key] = self.cache
-            elif len(self.by_key) < _MOST_KEYS:
-                self.by_key[key] = home
+                by_key[key] = self.cache
+            elif len(by_key) < _MOST_KEYS:
+                by_key[key] = home
         return home
 
     def _home_of(self, miss):
