@@ -16,8 +16,26 @@ const PROGRAM: std::ops::Range<usize> = 1 << 45..1 << 48;
 const DIGITS: std::ops::RangeInclusive<usize> = 14..=15;
 
 fn may_be(number: usize) -> bool {
-    PROGRAM.contains(&number) && number.is_multiple_of(8)
+    PROGRAM.contains(&number) && number.is_multiple_of(8) && is_mapped(number)
 }
+
+/// Whether there is memory at an address. Numbers that are data mostly lead nowhere, and to look for
+/// an object takes long.
+fn is_mapped(address: usize) -> bool {
+    unsafe extern "C" {
+        fn mincore(start: *mut c_void, length: usize, pages: *mut u8) -> c_int;
+    }
+    // No page is smaller.
+    const PAGE: usize = 4096;
+    let mut pages = [0; 1];
+    let start = (address / PAGE * PAGE) as *mut c_void;
+    // SAFETY: it looks at nothing there, and tells of one page.
+    let answer = unsafe { mincore(start, 1, pages.as_mut_ptr()) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(NO_MEMORY)
+}
+
+/// `ENOMEM`
+const NO_MEMORY: i32 = 12;
 
 /// The address that a whole number may be.
 unsafe fn address_in(number: Ref) -> Option<usize> {

@@ -205,17 +205,19 @@ unsafe fn container(object: Ref, shape: &Shape, content: &mut Content) {
     }
 }
 
-/// The entries of an `lru_cache`, whose counters do not count. Order decides
-/// what a cache with a limit forgets.
+/// The entries of an `lru_cache`, whose counters do not count. Order decides what a cache with a
+/// limit forgets: it counts from where half of that is used, as what a single test adds hardly
+/// makes up for more.
 pub unsafe fn cache(wrapper: Ref, content: &mut Content) {
     let Some(function) = content.walk.layouts.lru else {
         return content.fail(Why::Said("cache"));
     };
     let mut entries: Vec<(Ref, Ref)> = cache_entries(wrapper, function);
     // `None` is -1.
-    let is_bounded = word(wrapper, function + 8) as isize > 0;
-    content.unordered = !is_bounded;
-    if is_bounded {
+    let limit = word(wrapper, function + 8) as isize;
+    let is_ordered = limit > 0 && 2 * entries.len() as isize >= limit;
+    content.unordered = !is_ordered;
+    if is_ordered {
         let Some(ordered) = by_age(wrapper, entries.len()) else {
             return content.fail(Why::Said("cache"));
         };

@@ -17,6 +17,7 @@ mod noise;
 mod object;
 mod registered;
 mod roots;
+mod scalars;
 mod sources;
 mod walk;
 mod wanted;

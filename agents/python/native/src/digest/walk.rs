@@ -10,6 +10,7 @@ use super::hash::{ByAddress, Digest, Hasher, of_address, of_text};
 use super::homes::Homes;
 use super::kinds::{Kind, Shape, shape_of};
 use super::layout::{Layouts, referents};
+use super::scalars::{is_hash_random, scalar, text_digest};
 use super::{functions, library, object};
 use crate::content::{self, Reader};
 use crate::ffi::*;
@@ -56,6 +57,8 @@ pub struct Walk {
     /// Whether texts hash alike in every process.
     texts_are_steady: bool,
     memo: ByAddress<u32>,
+    /// Tuples: the digest of those of plain values.
+    tuples: ByAddress<Option<Digest>>,
     pub work: Vec<Work>,
     done: usize,
     /// By node, whether it was reached by way of an object that this taking has made.
@@ -101,6 +104,7 @@ impl Walk {
             placed: Vec::new(),
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
+            tuples: ByAddress::default(),
             work: Vec::new(),
             done: 0,
             passing: Vec::new(),
@@ -148,6 +152,9 @@ impl Walk {
         if let Some(known) = self.memo.get(&(object as usize)) {
             return Target::Node(*known);
         }
+        if let Some(digest) = self.tuple(object) {
+            return Target::Plain(digest);
+        }
         match self.names.process(object) {
             Some(digest) if !self.by_address => Target::Plain(digest),
             _ => Target::Node(self.node(object)),
@@ -194,15 +201,31 @@ impl Walk {
 
     /// The digest of a key: of a plain value, or a tuple of such.
     pub unsafe fn key(&mut self, object: Ref) -> Option<Digest> {
-        if let Some(digest) = self.plain(object) {
-            return Some(digest);
+        match self.plain(object) {
+            None => self.tuple(object),
+            plain => plain,
         }
-        if (*object).kind != &raw mut PyTuple_Type {
+    }
+
+    /// The digest of a tuple of plain values, or of such tuples: it needs no node.
+    unsafe fn tuple(&mut self, object: Ref) -> Option<Digest> {
+        if (*object).kind != &raw mut PyTuple_Type || PyTuple_Size(object) as usize > MOST_ENTRIES {
             return None;
         }
-        let mut hasher = Hasher::new("tuple key");
-        for at in 0..PyTuple_Size(object) {
-            hasher.digest(self.key(PyTuple_GetItem(object, at))?);
+        if let Some(known) = self.tuples.get(&(object as usize)) {
+            return *known;
+        }
+        // It cannot lead to itself but by C code.
+        self.tuples.insert(object as usize, None);
+        let found = self.of_items(object);
+        self.tuples.insert(object as usize, found);
+        found
+    }
+
+    unsafe fn of_items(&mut self, tuple: Ref) -> Option<Digest> {
+        let mut hasher = const { Hasher::new("tuple") };
+        for at in 0..PyTuple_Size(tuple) {
+            hasher.digest(self.key(PyTuple_GetItem(tuple, at))?);
         }
         Some(hasher.finish())
     }
@@ -324,89 +347,6 @@ impl Walk {
     }
 }
 
-unsafe fn is_hash_random() -> bool {
-    let flags = PySys_GetObject(c"flags".as_ptr());
-    if flags.is_null() {
-        return true;
-    }
-    let value = PyObject_GetAttrString(flags, c"hash_randomization".as_ptr());
-    if value.is_null() {
-        PyErr_Clear();
-        return true;
-    }
-    let is_random = PyLong_AsLong(value) != 0;
-    Py_DecRef(value);
-    PyErr_Clear();
-    is_random
-}
-
-/// `project`: see `Walk`.
-unsafe fn text_digest(text: Ref, project: &[u8]) -> Digest {
-    let mut size = 0;
-    let utf8 = PyUnicode_AsUTF8AndSize(text, &mut size);
-    if !utf8.is_null() {
-        let utf8: &[u8] = std::slice::from_raw_parts(utf8.cast(), size as usize);
-        let rest = utf8.strip_prefix(project);
-        let (mut hasher, utf8) = match rest.filter(|_| !project.is_empty()) {
-            Some(rest @ ([] | [b'/', ..])) => (const { Hasher::new("project") }, rest),
-            _ => (const { Hasher::new("str") }, utf8),
-        };
-        hasher.bytes(utf8);
-        return hasher.finish();
-    }
-    PyErr_Clear();
-    let bytes = PyUnicode_AsEncodedString(text, c"utf-8".as_ptr(), c"surrogatepass".as_ptr());
-    if bytes.is_null() {
-        PyErr_Clear();
-        return of_text("str?", &(text as usize).to_ne_bytes());
-    }
-    let start = PyBytes_AsString(bytes).cast();
-    let digest = of_text(
-        "surrogates",
-        std::slice::from_raw_parts(start, PyBytes_Size(bytes) as usize),
-    );
-    Py_DecRef(bytes);
-    digest
-}
-
-/// The value of a number, text or bytes; also of an instance of a class that
-/// derives from it.
-pub unsafe fn scalar(object: Ref, kind: Kind, hasher: &mut Hasher) {
-    match kind {
-        Kind::Bool | Kind::Int => {
-            hasher.bytes(if kind == Kind::Bool { b"bool" } else { b"int" });
-            let mut overflow = 0;
-            let small = PyLong_AsLongLongAndOverflow(object, &mut overflow);
-            if overflow == 0 {
-                return hasher.word(small as u64);
-            }
-            // Hexadecimal: the decimal form has a limit, and fails beyond.
-            let digits = PyNumber_ToBase(object, 16);
-            if !digits.is_null() {
-                hasher.digest(text_digest(digits, b""));
-                Py_DecRef(digits);
-            }
-            PyErr_Clear();
-        }
-        Kind::Float => hasher.word(word(object, 16) as u64),
-        Kind::Complex => {
-            hasher.bytes(b"complex");
-            hasher.word(word(object, 16) as u64);
-            hasher.word(word(object, 24) as u64);
-        }
-        Kind::Text => hasher.digest(text_digest(object, b"")),
-        Kind::Bytes => {
-            hasher.bytes(b"bytes");
-            let start = PyBytes_AsString(object).cast();
-            hasher.bytes(std::slice::from_raw_parts(
-                start,
-                PyBytes_Size(object) as usize,
-            ));
-        }
-        _ => {}
-    }
-}
-
 /// What is read of one object.
 pub struct Content<'w> {
     pub walk: &'w mut Walk,
@@ -501,8 +441,19 @@ impl<'w> Content<'w> {
         });
     }
 
-    /// An entry of a mapping without order.
-    pub fn pair(&mut self, key: Ref, value: Ref) {
+    /// An entry of a cache.
+    pub unsafe fn pair(&mut self, key: Ref, value: Ref) {
+        let key_digest = self.walk.key(key);
+        if let (Some(key), Some(value)) = (key_digest, self.walk.key(value)) {
+            let mut hasher = const { Hasher::new("plain entry") };
+            hasher.digest(key);
+            hasher.digest(value);
+            return match self.unordered {
+                true => self.plain.push(hasher.finish()),
+                false => self.hasher.digest(hasher.finish()),
+            };
+        }
+        self.hasher.word(0);
         let to = self.walk.add(Work::Pair(key, value));
         self.edges.push(Edge {
             label: Label::Part("entry"),
