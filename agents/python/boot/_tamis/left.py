@@ -3,7 +3,6 @@ values that they had when it ended. A turn is all from the end of the test befor
 
 import builtins
 import sys
-import types
 
 from .agent import guard
 from .fixtures import TEAR_DOWN
@@ -335,6 +334,7 @@ class Cells:
         modules = agent.values.modules.items()
         # Path -> module.
         self._roots = {scope.name: one for scope, one in modules if one is not None}
+        self._sorted = sorted(self._roots.items())
         self._prefixes = libraries.places(agent)
         # Path -> its classes.
         self._classes = {path: set() for path in self._roots}
@@ -366,7 +366,7 @@ class Cells:
         self._asked = self._always.union(self._by_place(often))
 
     def holders(self):
-        return [self._roots, self._there]
+        return [self._roots, self._there, self._sorted, *self._sorted]
 
     def value(self, cell):
         """A text; `None` if the cell has none, or it cannot be told."""
@@ -385,7 +385,7 @@ class Cells:
     def put(self, numbers):
         """Have cells hold these numbers instead of others. Returns those that do, as far as that
         is known."""
-        if self.is_unwatched or self._modules() != self._there:
+        if self.is_unwatched or self._are_others():
             return []
         there, put = [], []
         for cell, number in numbers.items():
@@ -420,7 +420,7 @@ class Cells:
             places.add(place)
             # A new name may stand elsewhere in the order of names.
             beside.update(((path, "", ""), (path, place[1], "")))
-        if self.is_unwatched or self._modules() != self._there:
+        if self.is_unwatched or self._are_others():
             return None
         perhaps = [cell for cell in perhaps if cell[0] in self._roots and "<" not in cell[1]]
         beside.update(self._place(*cell) for cell in perhaps)
@@ -457,10 +457,12 @@ class Cells:
                 self._asked.update((place, (path, "", ""), (path, place[1], "")))
                 # Another class: all of its members are others.
                 self.is_unwatched |= name in self._classes[path]
-        there = self._modules()
-        roots = None if self.is_unwatched or there != self._there else self._some(self._asked)
+        are_others = self._are_others()
+        roots = None if self.is_unwatched or are_others else self._some(self._asked)
         is_all = roots is None
-        self.is_unwatched, self._there = False, there
+        self.is_unwatched = False
+        if are_others:
+            self._there = self._modules()
         roots = self._all() if is_all else roots
         late = tuple(sorted(filter(None, self.late)))
         taken = self._take(roots + self._others(), _KNOWN, late)
@@ -484,7 +486,12 @@ class Cells:
 
     def _modules(self):
         """Path -> module, where an import gets this one, and not another of the same name."""
-        return {path: one for path, one in sorted(self._roots.items()) if _is_there(one)}
+        return {path: one for path, one in self._sorted if _is_there(one)}
+
+    def _are_others(self):
+        """Whether imports get other modules than at the last taking."""
+        there = self._there
+        return any(_is_there(one) != (path in there) for path, one in self._sorted)
 
     def _all(self):
         modules = tuple((self.agent.relative(path), one) for path, one in self._there.items())
@@ -513,11 +520,11 @@ class Cells:
         return tuple(roots) + self._keys.roots(self._there, self.agent.relative, asked)
 
     def _others(self):
-        from . import process_state
+        from . import loaded, process_state
 
         return (
             (PROCESS, process_state.describe_between_tests(self.agent)),
-            (MODULES, _made_by_hand()),
+            (MODULES, loaded.made_by_hand()),
             ("*builtins", builtins),
         )
 
@@ -584,17 +591,6 @@ def _bytes(value):
     return value if isinstance(value, bytes) else None
 
 
-def _made_by_hand():
-    """What programs have put where imports find it."""
-    found = {}
-    for name, module in list(sys.modules.items()):
-        spec = vars(module).get("__spec__") if is_a(module, types.ModuleType) else None
-        if type(name) is str and spec is None and name != "__main__":
-            if name.partition(".")[0] not in ("_tamis", "_tamis_native"):
-                found[name] = module
-    return found
-
-
 def _is_there(module):
     """Whether an import gets this module, and not another one of the same name."""
-    return module is not None and sys.modules.get(vars(module).get("__name__")) is module
+    return sys.modules.get(vars(module).get("__name__")) is module

@@ -156,7 +156,7 @@ class Values:
     def _roots(self, items):
         """What is taken, and for each label of a module its name and path."""
         # Imported only here: most processes that tests start never need them.
-        from . import item_values, libraries, process_state
+        from . import item_values, libraries, loaded, process_state
 
         agent = self.agent
         modules = [module for module in self.modules.values() if module is not None]
@@ -176,7 +176,7 @@ class Values:
         for label, content in (
             (ITEMS, described),
             (PROCESS, process_state.describe(agent)),
-            (MODULES, {"modules": _module_names(), **_stand_ins()}),
+            (MODULES, {"modules": loaded.names(), **loaded.stand_ins()}),
         ):
             own[label] = label, ""
             roots.append((label, content))
@@ -362,22 +362,3 @@ def _codecs_of_interpreter():
                 handlers.append(one)
     # A generator is opaque.
     return (lists[0], handlers[0]) if len(lists) == len(handlers) == 1 else (i for i in ())
-
-
-def _module_names():
-    """The names in `sys.modules`, without those that belong to the run."""
-    return [
-        name
-        for name in sys.modules
-        if type(name) is str and name.partition(".")[0] not in ("_tamis", "_tamis_native")
-    ]
-
-
-def _stand_ins():
-    """What stands in `sys.modules` under another name than its own: `import` finds it there."""
-    found = {}
-    for name, module in list(sys.modules.items()):
-        own = vars(module).get("__name__") if is_a(module, types.ModuleType) else None
-        if type(name) is str and own != name and name != "__main__":
-            found[name] = module
-    return found
