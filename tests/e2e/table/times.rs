@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-cases!(before);
+cases!(before, garbage);
 
 /// What read state before a test changed it: hooks that run when tests have been found, the
 /// set-up of a wider fixture, a function behind a cache.
@@ -91,5 +91,55 @@ def test_state():
         "the tear-down",
         [replace("conftest.py", "< 9", "< 0")],
         at_least(["! test_e.py::test_state"]),
+    )
+}
+
+/// What the garbage collector ends between two tests, it ends in the turn of the next one.
+fn garbage() -> Case {
+    Case::new(
+        r#"
+-- thing.py --
+import gc
+
+
+class Thing:
+    def __del__(self):
+        end()
+
+
+def end():
+    return 1
+
+
+def leave():
+    one = Thing()
+    one.itself = one
+    gc.set_threshold(1)
+-- conftest.py --
+import pytest
+
+import thing
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    yield
+    if item.name == "test_first":
+        thing.leave()
+-- test_a.py --
+def test_first():
+    pass
+-- test_b.py --
+def test_second():
+    pass
+-- test_c.py --
+def test_third():
+    pass
+"#,
+    )
+    .edit(
+        "the end of an object",
+        [replace("thing.py", "return 1", "return 2")],
+        between([], ["test_b.py::test_second"]),
     )
 }
