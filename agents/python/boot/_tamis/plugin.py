@@ -22,6 +22,7 @@ from . import (
     options,
     outcomes,
     parameters,
+    pause,
 )
 from .agent import guard
 from .trace import encode
@@ -44,24 +45,6 @@ def pytest_configure(config):
         join(agent_module.start(directory), config)
 
 
-class Pause:
-    """The garbage collector pauses between tests: code of the project that it runs then would count
-    for all tests, now and then."""
-
-    def __init__(self):
-        self._is_on = False
-
-    def begin(self):
-        if gc.isenabled():
-            self._is_on = True
-            gc.disable()
-
-    def end(self):
-        if self._is_on:
-            self._is_on = False
-            gc.enable()
-
-
 class Session:
     """Watches one pytest session, the outermost of its process."""
 
@@ -82,7 +65,6 @@ class Session:
         self.ends_all = False
         # Tests whose changes of state are not all written yet.
         self.ended = []
-        self._pause = Pause()
         self.collect_scopes = {}
         self.conftest_scopes = {}
         self.parameters = parameters.Parameters(agent)
@@ -144,7 +126,7 @@ class Session:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtestloop(self, session):
         yield
-        self._pause.end()
+        pause.end()
         # Whatever comes after the last test is no dependency of any: pytest-cov makes its report
         # around this hook. A fixture that nobody tore down yet is torn down later.
         if not getattr(session._setupstate, "stack", True):
@@ -152,7 +134,7 @@ class Session:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self):
-        self._pause.end()
+        pause.end()
         self._finish()
 
     @guard
@@ -318,13 +300,13 @@ class Session:
             if self._passes(item, nextitem):
                 return (yield)
             test = self._begin(item)
-            self._pause.end()
+            pause.end()
             complete = False
             try:
                 result = yield
                 complete = True
             finally:
-                self._pause.begin()
+                pause.begin()
                 if test is not None:
                     self._end(test, complete)
             return result
@@ -337,9 +319,9 @@ class Session:
                 yield
                 return
             test = self._begin(item)
-            self._pause.end()
+            pause.end()
             outcome = yield
-            self._pause.begin()
+            pause.begin()
             if test is not None:
                 self._end(test, outcome.excinfo is None)
 

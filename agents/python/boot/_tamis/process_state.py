@@ -8,7 +8,7 @@ import sys
 import threading
 import types
 
-from . import capture
+from . import capture, pause
 
 
 def describe(agent, without=()):
@@ -76,7 +76,7 @@ def _settings(agent):
         "traceback": getattr(sys, "tracebacklimit", None),
         "digits": getattr(sys, "get_int_max_str_digits", int)(),
         "bytecode": sys.dont_write_bytecode,
-        "gc": (gc.isenabled(), gc.get_threshold(), gc.get_debug()),
+        "gc": (pause.is_on(), gc.get_threshold(), gc.get_debug()),
         "umask": umask(),
         "stack": _stack_size(),
         "coroutines": sys.get_coroutine_origin_tracking_depth(),

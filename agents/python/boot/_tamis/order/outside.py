@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 
-from .. import process_state
+from .. import pause, process_state
 from ..agent import guard
 from ..paths import HARNESS, OUTSIDE, PROJECT
 
@@ -224,7 +224,7 @@ _PARTS = {
     "warnings": _warnings,
     "time zone": _zone,
     "threads": lambda agent: sorted(one.name for one in threading.enumerate()),
-    "gc": lambda agent: (gc.isenabled(), gc.get_threshold()),
+    "gc": lambda agent: (pause.is_on(), gc.get_threshold()),
     "trace": lambda agent: (sys.gettrace(), sys.getprofile()),
     "socket timeout": _sockets,
 }
