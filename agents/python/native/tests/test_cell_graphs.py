@@ -102,3 +102,34 @@ out([wrong[:5], equal > 300, shared > 300])
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_random_graphs(run, seed):
     assert run(ORACLE, seed) == [[[], True, True]]
+
+
+def test_tuples_without_end(run):
+    """Tuples of plain values have no node, but a list of pairs may be longer than the stack."""
+    out = run(
+        "from cell_steps import *\n"
+        "def chain(end, length):\n"
+        "    for at in range(length): end = (at, end)\n"
+        "    return end\n"
+        "for length in (3, 40, 100000):\n"
+        "    same = value(chain((1, 'a'), length)) == value(chain((1, 'a'), length))\n"
+        "    out([same, value(chain((1, 'a'), length)) == value(chain((1, 'b'), length))])\n"
+    )
+    assert out == [[True, False]] * 3
+
+
+def test_plain_entries_of_a_cache(run):
+    out = run(
+        "from cell_steps import *\nimport functools\n"
+        "def filled(results, size=None):\n"
+        "    known = dict(sorted(results.items()))\n"
+        "    made = functools.lru_cache(size)(lambda key, *more: known[key])\n"
+        "    for key in results: made(key), made(key, (key, 1))\n"
+        "    return value(made)\n"
+        "one, other = {1: 'a', 2: ('b', 3)}, {1: 'a', 2: ('b', 4)}\n"
+        "turned = dict(reversed(one.items()))\n"
+        "for size in (None, 4, 100):\n"
+        "    out([filled(one, size) == filled(dict(one), size), filled(one, size) == filled(other, size),\n"
+        "         filled(one, size) == filled(turned, size)])\n"
+    )
+    assert out == [[True, False, True], [True, False, False], [True, False, True]]

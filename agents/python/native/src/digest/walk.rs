@@ -19,6 +19,8 @@ use crate::ffi::*;
 const MOST_NODES: usize = 2_000_000;
 /// A container with more entries is opaque.
 const MOST_ENTRIES: usize = 500_000;
+/// A tuple within so many others has a node: a program may have a list of pairs without end.
+const DEEPEST: u32 = 32;
 
 /// What a node stands for.
 #[derive(Clone, Copy)]
@@ -59,6 +61,8 @@ pub struct Walk {
     memo: ByAddress<u32>,
     /// Tuples: the digest of those of plain values.
     tuples: ByAddress<Option<Digest>>,
+    /// How many tuples are being read within each other.
+    depth: u32,
     pub work: Vec<Work>,
     done: usize,
     /// By node, whether it was reached by way of an object that this taking has made.
@@ -105,6 +109,7 @@ impl Walk {
             texts_are_steady: !is_hash_random(),
             memo: ByAddress::default(),
             tuples: ByAddress::default(),
+            depth: 0,
             work: Vec::new(),
             done: 0,
             passing: Vec::new(),
@@ -215,9 +220,14 @@ impl Walk {
         if let Some(known) = self.tuples.get(&(object as usize)) {
             return *known;
         }
+        if self.depth == DEEPEST {
+            return None;
+        }
         // It cannot lead to itself but by C code.
         self.tuples.insert(object as usize, None);
+        self.depth += 1;
         let found = self.of_items(object);
+        self.depth -= 1;
         self.tuples.insert(object as usize, found);
         found
     }
